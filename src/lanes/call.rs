@@ -1,0 +1,152 @@
+//! What a lane keeps of one tool call and of one model answer.
+
+use crate::model::{
+    Answer, Arguments, Failure, Finish, Member, Outcome, Role, Sketch, SpanId, Targets, TextFacts,
+    Timestamp, TraceId,
+};
+
+use super::NameId;
+
+/// Where a step stands among the others of its lane (DESIGN 3.5): by end, start, depth (a child before
+/// its parent), arrival. With `rules: source` only the arrival counts: the other parts are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Order {
+    /// End of the step.
+    pub end: Timestamp,
+    /// Start of the step.
+    pub start: Timestamp,
+    /// `u16::MAX` minus the number of known ancestors: deeper comes first.
+    pub height: u16,
+    /// How many steps of the run had arrived before.
+    pub arrival: u32,
+}
+
+/// A tool call as a lane remembers it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// Its place.
+    pub order: Order,
+    /// Its trace.
+    pub trace: TraceId,
+    /// Its span.
+    pub span: SpanId,
+    /// The span it hangs under.
+    pub parent: Option<SpanId>,
+    /// 0-based index among the steps of the run, by arrival.
+    pub step: u32,
+    /// When it started.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// Its tool.
+    pub tool: NameId,
+    /// See [`crate::model::ToolCall::key`]; `None` when arguments are not captured.
+    pub key: Option<u64>,
+    /// See [`crate::model::ToolCall::exact`].
+    pub exact: Option<u64>,
+    /// What came back.
+    pub answer: Answer,
+    /// Whether it worked.
+    pub outcome: Outcome,
+    /// What kind of tool.
+    pub role: Role,
+    /// What its answer depends on.
+    pub reads: Targets,
+    /// What it changes.
+    pub changes: Targets,
+    /// State of its arguments.
+    pub arguments: Arguments,
+    /// Arrival of the model step that asked for it by id, plus one; 0 when not known. Equal and not 0: one try.
+    pub asked_by: u32,
+    /// Turn of the run in which it was made: grows with each user message.
+    pub turn: u16,
+    /// It asks for new output of something that runs.
+    pub poll: bool,
+    /// It does nothing.
+    pub void: bool,
+    /// It lets time pass.
+    pub waits: bool,
+    /// Whose it is could not be told: concurrent unnamed steps (DESIGN 3.4).
+    pub lane_unknown: bool,
+    /// Near-equality sketch of its arguments.
+    pub sketch: Sketch,
+    /// Milliseconds and tokens it cost, for the waste from onset; tokens of calls are rarely known.
+    pub cost_ms: u32,
+}
+
+impl Call {
+    /// How the call failed, if it did.
+    pub fn failure(&self) -> Option<Failure> {
+        match self.outcome {
+            Outcome::Failed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// This call as part of a proof.
+    pub fn member(&self) -> Member {
+        Member {
+            trace: self.trace,
+            span: self.span,
+            step: self.step,
+            start: self.start,
+            end: self.end,
+        }
+    }
+
+    /// Whether two calls are one try (DESIGN 3.5): asked for by one model step, or strictly overlapping
+    /// in time with neither the parent of the other. The absence of a model step between them says nothing.
+    pub fn one_try_with(&self, other: &Self) -> bool {
+        if self.asked_by != 0 && self.asked_by == other.asked_by {
+            return true;
+        }
+        let overlap = self.start < other.end && other.start < self.end;
+        overlap && self.parent != Some(other.span) && other.parent != Some(self.span)
+    }
+}
+
+/// A model answer, or the output of an agent run, as a lane and a ledger remember it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply {
+    /// Its place.
+    pub order: Order,
+    /// Its trace.
+    pub trace: TraceId,
+    /// Its span.
+    pub span: SpanId,
+    /// 0-based index among the steps of the run, by arrival.
+    pub step: u32,
+    /// When it started.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// Hash of the resource that sent it.
+    pub resource: u64,
+    /// Its text; `None` when not captured.
+    pub text: Option<TextFacts>,
+    /// Its reasoning.
+    pub reasoning: Option<TextFacts>,
+    /// Why the model stopped.
+    pub finish: Finish,
+    /// It asks for tools.
+    pub asks_for_calls: bool,
+    /// The request or the run failed.
+    pub failed: bool,
+    /// It is the output of an agent run, not of a model call.
+    pub of_run: bool,
+    /// Turn of the run.
+    pub turn: u16,
+}
+
+impl Reply {
+    /// This reply as part of a proof.
+    pub fn member(&self) -> Member {
+        Member {
+            trace: self.trace,
+            span: self.span,
+            step: self.step,
+            start: self.start,
+            end: self.end,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A lane: the last steps of one agent in one run, in order.
+
+use super::{Call, Order, Reply};
+
+/// The last calls and replies of one agent. Bounded by the capacities given; the oldest go first.
+#[derive(Clone, Debug, Default)]
+pub struct Lane {
+    calls: Vec<Call>,
+    replies: Vec<Reply>,
+    /// Calls ever taken in.
+    pub calls_seen: u32,
+    /// Calls that came older than everything kept: in the ledger only.
+    pub late: u32,
+}
+
+/// Where an insertion ended up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this index of the list; every index behind it moved by one.
+    At(usize),
+    /// Older than everything kept: not taken in.
+    TooOld,
+}
+
+impl Lane {
+    /// Replies kept.
+    pub const REPLIES_MAX: usize = 8;
+
+    /// The calls kept, oldest first.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The replies kept, oldest first.
+    pub fn replies(&self) -> &[Reply] {
+        &self.replies
+    }
+
+    /// Inserts a call at its place among at most `capacity` calls. O(distance from the end).
+    pub fn insert_call(&mut self, call: Call, capacity: usize) -> Place {
+        self.calls_seen = self.calls_seen.saturating_add(1);
+        let place = insert(&mut self.calls, call, |c| c.order, capacity);
+        if place == Place::TooOld {
+            self.late = self.late.saturating_add(1);
+        }
+        place
+    }
+
+    /// Inserts a reply at its place among at most [`Lane::REPLIES_MAX`].
+    pub fn insert_reply(&mut self, reply: Reply) -> Place {
+        insert(&mut self.replies, reply, |r| r.order, Self::REPLIES_MAX)
+    }
+
+    /// Takes out the calls and replies that `belongs` says yes to, in order: they go to another lane.
+    pub fn split_off(
+        &mut self,
+        mut belongs: impl FnMut(&Call) -> bool,
+        mut replies: impl FnMut(&Reply) -> bool,
+    ) -> (Vec<Call>, Vec<Reply>) {
+        let moved_calls = self.calls.extract_if(.., |call| belongs(call)).collect();
+        let moved_replies = self
+            .replies
+            .extract_if(.., |reply| replies(reply))
+            .collect();
+        (moved_calls, moved_replies)
+    }
+
+    /// Bytes held on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.calls.capacity() * size_of::<Call>() + self.replies.capacity() * size_of::<Reply>()
+    }
+}
+
+fn insert<T>(list: &mut Vec<T>, item: T, order: impl Fn(&T) -> Order, capacity: usize) -> Place {
+    let place = order(&item);
+    let mut at = list.len();
+    while at > 0 && list.get(at - 1).is_some_and(|before| order(before) > place) {
+        at -= 1;
+    }
+    if list.len() >= capacity {
+        if at == 0 {
+            return Place::TooOld;
+        }
+        list.remove(0);
+        at -= 1;
+    }
+    list.insert(at, item);
+    Place::At(at)
+}

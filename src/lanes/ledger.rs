@@ -1,0 +1,191 @@
+//! The ledger of a conversation: facts whose order does not matter to keep, so that runs can join late
+//! and be merged. Every list is bounded and sorted by time.
+
+use crate::model::{CheckKind, Name, SpanId, Timestamp, TraceId, Verdict};
+
+use super::{NameId, Order, Reply};
+
+/// Most edits, checks and replies kept in each list.
+pub const FACTS_MAX: usize = 16;
+
+/// A change of files that wants checking.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// Its place.
+    pub order: Order,
+    /// Its trace.
+    pub trace: TraceId,
+    /// Its span.
+    pub span: SpanId,
+    /// Its 0-based index in its run.
+    pub step: u32,
+    /// When it started.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// Hash of the resource that sent it.
+    pub resource: u64,
+    /// The tool used.
+    pub tool: NameId,
+    /// Whether it worked; `None` when nothing says.
+    pub succeeded: Option<bool>,
+    /// Its paths are source files (no documentation, summaries, scratch).
+    pub source: bool,
+    /// Where the edits lie.
+    pub root: Option<Name>,
+}
+
+/// A verification.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// Its place.
+    pub order: Order,
+    /// Its trace.
+    pub trace: TraceId,
+    /// Its span.
+    pub span: SpanId,
+    /// Its 0-based index in its run.
+    pub step: u32,
+    /// When it started.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// Hash of the resource that sent it.
+    pub resource: u64,
+    /// The tool used.
+    pub tool: NameId,
+    /// The runner.
+    pub runner: Name,
+    /// Where it ran.
+    pub cwd: Option<Name>,
+    /// Its kind.
+    pub kind: CheckKind,
+    /// What it showed.
+    pub verdict: Verdict,
+    /// Exit code or error flag alone, for `rules: source`: `Some(0)` is a pass.
+    pub exit_code: Option<i32>,
+    /// Only a part was run.
+    pub partial: bool,
+    /// Not a check but a run of the program, a reproduction or a build.
+    pub weak: bool,
+}
+
+/// What is known of a conversation.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    edits: Vec<Edit>,
+    checks: Vec<Check>,
+    replies: Vec<Reply>,
+    /// Hosts seen, sorted; bounded.
+    hosts: Vec<Name>,
+    /// A goal of the conversation asks for tests.
+    pub goal_asks_for_tests: bool,
+    /// A tool with role verify was at hand or has been used.
+    pub can_verify: bool,
+    /// Tool calls ever executed.
+    pub calls: u64,
+    /// Dollars known to be spent.
+    pub cost_usd: f64,
+    /// Model or tool calls whose cost is not known.
+    pub unpriced: u64,
+    /// Start of the earliest step seen.
+    pub first_start: Option<Timestamp>,
+}
+
+impl Ledger {
+    /// Most hosts kept.
+    pub const HOSTS_MAX: usize = 256;
+
+    /// The edits kept, by order.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// The checks kept, by order.
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// The last model replies of all lanes and runs, by order.
+    pub fn replies(&self) -> &[Reply] {
+        &self.replies
+    }
+
+    /// The hosts seen so far, sorted.
+    pub fn hosts(&self) -> &[Name] {
+        &self.hosts
+    }
+
+    /// Notes an edit.
+    pub fn add_edit(&mut self, edit: Edit) {
+        keep(&mut self.edits, edit, |e| e.order);
+    }
+
+    /// Notes a check.
+    pub fn add_check(&mut self, check: Check) {
+        keep(&mut self.checks, check, |c| c.order);
+    }
+
+    /// Notes a model reply.
+    pub fn add_reply(&mut self, reply: Reply) {
+        keep(&mut self.replies, reply, |r| r.order);
+    }
+
+    /// Notes a host; `true` when it had not been seen.
+    pub fn add_host(&mut self, host: &Name) -> bool {
+        match self.hosts.binary_search(host) {
+            Ok(_) => false,
+            Err(at) => {
+                if self.hosts.len() < Self::HOSTS_MAX {
+                    self.hosts.insert(at, host.clone());
+                }
+                true
+            }
+        }
+    }
+
+    /// Takes in all that another ledger knows: a run joins its conversation. Never re-judges.
+    pub fn merge(&mut self, other: Self) {
+        other.edits.into_iter().for_each(|e| self.add_edit(e));
+        other.checks.into_iter().for_each(|c| self.add_check(c));
+        other.replies.into_iter().for_each(|r| self.add_reply(r));
+        for host in &other.hosts {
+            self.add_host(host);
+        }
+        self.goal_asks_for_tests |= other.goal_asks_for_tests;
+        self.can_verify |= other.can_verify;
+        self.calls += other.calls;
+        self.cost_usd += other.cost_usd;
+        self.unpriced += other.unpriced;
+        self.first_start = match (self.first_start, other.first_start) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    /// Bytes held on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.edits.capacity() * size_of::<Edit>()
+            + self.checks.capacity() * size_of::<Check>()
+            + self.replies.capacity() * size_of::<Reply>()
+            + self
+                .hosts
+                .iter()
+                .map(|h| h.len() + size_of::<Name>() + 16)
+                .sum::<usize>()
+    }
+}
+
+/// Inserts in order; beyond the bound the oldest goes.
+fn keep<T>(list: &mut Vec<T>, item: T, order: impl Fn(&T) -> Order) {
+    let at = list.partition_point(|other| order(other) <= order(&item));
+    if list.len() >= FACTS_MAX {
+        if at == 0 {
+            return;
+        }
+        list.remove(0);
+        list.insert(at - 1, item);
+    } else {
+        list.insert(at, item);
+    }
+}

@@ -1,0 +1,14 @@
+//! The state that detectors look at: lanes (ordered steps of one agent in one run) and ledgers
+//! (order-free facts of one conversation). Bounded; no clock; no judgement.
+
+mod call;
+mod lane;
+mod ledger;
+mod names;
+mod view;
+
+pub use call::{Call, Order, Reply};
+pub use lane::{Lane, Place};
+pub use ledger::{Check, Edit, FACTS_MAX, Ledger};
+pub use names::{NameId, Names};
+pub use view::{At, RunFacts, RunOutcome, View};

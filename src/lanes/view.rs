@@ -1,0 +1,110 @@
+//! What a detector is shown when it judges one step.
+
+use crate::model::{Outcome, Timestamp};
+
+use super::{Call, Lane, Ledger, Names, Order, Reply};
+
+/// One call's outcome, as a run remembers it over all lanes (error_rate).
+#[derive(Clone, Copy, Debug)]
+pub struct RunOutcome {
+    /// Its place.
+    pub order: Order,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Key of the call, 0 when not known.
+    pub key: u64,
+}
+
+/// Counters of one run.
+#[derive(Clone, Debug, Default)]
+pub struct RunFacts {
+    /// Outcomes of the run's last calls over all lanes, by order; bounded by the capacity of a lane.
+    pub outcomes: Vec<RunOutcome>,
+    /// Tool calls executed in the run.
+    pub calls: u32,
+    /// Tool calls executed in its present turn.
+    pub calls_of_turn: u32,
+    /// Start of the earliest step.
+    pub first_start: Option<Timestamp>,
+    /// Ends of the run's earliest and latest call over all lanes.
+    pub last_call_end: Option<Timestamp>,
+    /// Arguments, results, definitions and texts seen at all: decides between quiet and not assessed.
+    pub seen_arguments: bool,
+    /// Some call carried its result.
+    pub seen_results: bool,
+    /// Some model step carried tool definitions.
+    pub seen_definitions: bool,
+    /// Some model step carried text.
+    pub seen_texts: bool,
+}
+
+/// Which step is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The call at this index of the lane.
+    Call(usize),
+    /// The reply at this index of the lane.
+    Reply(usize),
+}
+
+/// All that a detector may look at. It looks back from `at`; what stands behind it in the lane has
+/// arrived, but is not to be used: a verdict is as of the step's own time.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The step judged.
+    pub at: At,
+    /// Its lane.
+    pub lane: &'a Lane,
+    /// Its run.
+    pub run: &'a RunFacts,
+    /// Its conversation, or the run's own ledger.
+    pub ledger: &'a Ledger,
+    /// Names of tools.
+    pub names: &'a Names,
+}
+
+impl<'a> View<'a> {
+    /// The calls of the lane up to and including the judged one, oldest first; for a reply, those before it.
+    pub fn calls(&self) -> &'a [Call] {
+        let calls = self.lane.calls();
+        match self.at {
+            At::Call(at) => calls.get(..=at).unwrap_or(calls),
+            At::Reply(_) => {
+                let Some(reply) = self.reply() else {
+                    return &[];
+                };
+                let end = calls.partition_point(|call| call.order < reply.order);
+                calls.get(..end).unwrap_or(calls)
+            }
+        }
+    }
+
+    /// The call judged.
+    pub fn call(&self) -> Option<&'a Call> {
+        match self.at {
+            At::Call(at) => self.lane.calls().get(at),
+            At::Reply(_) => None,
+        }
+    }
+
+    /// The reply judged.
+    pub fn reply(&self) -> Option<&'a Reply> {
+        match self.at {
+            At::Reply(at) => self.lane.replies().get(at),
+            At::Call(_) => None,
+        }
+    }
+
+    /// The replies of the lane up to and including the judged one; for a call, those before it.
+    pub fn replies(&self) -> &'a [Reply] {
+        let replies = self.lane.replies();
+        match self.at {
+            At::Reply(at) => replies.get(..=at).unwrap_or(replies),
+            At::Call(_) => {
+                let Some(call) = self.call() else { return &[] };
+                let end = replies.partition_point(|reply| reply.order < call.order);
+                replies.get(..end).unwrap_or(replies)
+            }
+        }
+    }
+}

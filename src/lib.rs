@@ -1,0 +1,21 @@
+#![doc = include_str!("ARCHITECTURE.md")]
+
+pub mod actions;
+pub mod annotations;
+pub mod cli;
+pub mod config;
+pub mod control;
+pub mod detectors;
+pub mod dialects;
+pub mod engine;
+pub mod exporters;
+pub mod fingerprints;
+pub mod lanes;
+pub mod model;
+pub mod otlp;
+pub mod policies;
+pub mod receivers;
+pub mod runtime;
+pub mod sessions;
+pub mod steps;
+pub mod texts;

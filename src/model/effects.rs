@@ -1,0 +1,165 @@
+//! What a call does to the world, as far as its tool, arguments and answer tell.
+
+use smallvec::SmallVec;
+
+use super::Name;
+
+/// What kind of tool it is; decides which rules apply to its calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Changes files.
+    Edit,
+    /// Runs checks.
+    Verify,
+    /// Reads files, listings, records.
+    Read,
+    /// Runs a command.
+    Shell,
+    /// Fetches from a host.
+    Fetch,
+    /// Searches.
+    Search,
+    /// Hands work to another agent.
+    Delegate,
+    /// Asks for new output of something that runs.
+    Poll,
+    /// Lets time pass.
+    Wait,
+    /// Asks a person.
+    Ask,
+    /// Its arguments are the final answer (`final_answer`, `submit`, `finish`): a claim, not a call.
+    Finish,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// Things that a call depends on or changes, as hashes, small and comparable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Targets {
+    /// Hashes of up to two normalised paths; 0 = none.
+    pub files: [u64; 2],
+    /// More files than fit: any file may be meant.
+    pub any_file: bool,
+    /// The whole workspace: what verifications, builds and program runs depend on.
+    pub workspace: bool,
+    /// The state of the version control (git status, log, diff; commit, checkout, stash).
+    pub repo: bool,
+    /// A running service (deploy, migrate, restart).
+    pub service: bool,
+    /// Something is changed, but nobody can say what: resets only itself.
+    pub unknown: bool,
+}
+
+impl Targets {
+    /// Whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a change of `self` can matter to something that depends on `other` (A1).
+    pub fn touches(&self, other: &Self) -> bool {
+        let files = self.any_file || self.files != [0; 2];
+        let shared = self
+            .files
+            .iter()
+            .any(|file| *file != 0 && other.files.contains(file));
+        shared
+            || (self.any_file && other.files != [0; 2])
+            || (files && (other.workspace || other.any_file))
+            || (self.workspace && (other.workspace || other.any_file || other.files != [0; 2]))
+            || (self.repo && (other.repo || other.workspace))
+            || (self.service && (other.service || other.workspace))
+    }
+}
+
+/// Everything that a call does, as far as known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effects {
+    /// What its answer depends on.
+    pub reads: Targets,
+    /// What it changes when it succeeds.
+    pub changes: Targets,
+    /// Paths written, deleted, moved to; bounded at 16.
+    pub writes: SmallVec<[Write; 1]>,
+    /// Hosts contacted, lower case, without port; bounded at 8.
+    pub hosts: SmallVec<[Name; 1]>,
+    /// A check that ran.
+    pub verification: Option<Box<Verification>>,
+    /// It changes source files whose behaviour wants checking (no documentation, summaries or scratch files).
+    pub edits_source: bool,
+    /// Directory, as text after normalising, under which the edits lie; `None` when unknown.
+    pub edit_root: Option<Name>,
+    /// It asks for new output of something that runs.
+    pub poll: bool,
+    /// It does nothing (`:`, `true`, an empty write).
+    pub void: bool,
+    /// It lets time pass (`sleep N`): milliseconds.
+    pub wait_ms: Option<u64>,
+    /// It runs the program, a reproduction or a build: weak evidence that an edit works.
+    pub weak_check: bool,
+}
+
+/// One path written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The path as far as it could be resolved (absolute where the working directory is known).
+    pub path: Name,
+    /// It is deleted, or moved away.
+    pub deletes: bool,
+    /// It lies in a temp tree.
+    pub temp: bool,
+    /// Holds a variable or a substitution that is not known.
+    pub unresolved: bool,
+    /// The whole file is written anew.
+    pub whole_file: bool,
+}
+
+/// A check that ran: tests, or weaker ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verification {
+    /// The runner as people call it (`pytest`, `cargo test`).
+    pub runner: Name,
+    /// Where it ran, as normalised text; `None` when unknown.
+    pub cwd: Option<Name>,
+    /// What kind of check.
+    pub kind: CheckKind,
+    /// What it showed.
+    pub verdict: Verdict,
+    /// Tests passed, by the runner's own summary.
+    pub passed: Option<u32>,
+    /// Tests failed, by the runner's own summary.
+    pub failed: Option<u32>,
+    /// Its exit status is hidden by a pipe, `|| true`, `;` or `&`.
+    pub masked: bool,
+    /// It was put into the background: its end is not known.
+    pub background: bool,
+    /// Only a part was run (a path, a filter).
+    pub partial: bool,
+}
+
+/// How strong a check is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckKind {
+    /// Linters, type checkers, builds.
+    Static,
+    /// Tests.
+    Tests,
+}
+
+/// What a check showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Passed by its own exit status.
+    Passed,
+    /// Passed by the runner's complete summary, though its exit status is masked.
+    PassedBySummary,
+    /// Failed.
+    Failed,
+    /// Ran, and found no test.
+    ZeroTests,
+    /// Masked without a summary that settles it.
+    Masked,
+    /// Nothing says (no exit code, no result).
+    Unknown,
+}

@@ -1,0 +1,21 @@
+//! The words that all other modules use. Imports nothing of ours.
+//!
+//! Invariant: nothing here knows bytes, attribute keys, clocks or configuration.
+
+mod effects;
+mod finding;
+mod ids;
+mod release;
+mod step;
+mod time;
+pub mod units;
+
+pub use effects::{CheckKind, Effects, Role, Targets, Verdict, Verification, Write};
+pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
+pub use ids::{Name, SpanId, TraceId};
+pub use release::{Carrier, EpisodeState, Patch, Release, Report, Selection, Waste};
+pub use step::{
+    Action, AgentRun, Answer, Arguments, CallId, Claim, Failure, Finish, Goal, Link, ModelCall,
+    Outcome, Repetition, Requested, Service, Sketch, Step, TextFacts, ToolCall, ToolSet, Usage,
+};
+pub use time::Timestamp;

@@ -1,0 +1,121 @@
+//! What leaves the engine: bytes to send with bytes to append, and reports of what was found.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::{AnomalyType, Finding, Name, Service, Severity, SpanId};
+
+/// Spans of one body that may leave now. A body without patches and holds leaves as the very buffer it came in.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// An ExportTraceServiceRequest in protobuf.
+    pub body: Bytes,
+    /// Which of its spans leave.
+    pub spans: Selection,
+    /// How many spans that are.
+    pub count: u32,
+    /// Bytes to append to single spans, sorted by span index, at most one a span.
+    pub patches: Vec<Patch>,
+    /// The body is ours (late findings): counted as synthetic, not as accepted.
+    pub synthetic: bool,
+}
+
+/// A choice among the spans of a body, by position in wire order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// Every span.
+    All,
+    /// These, ascending and not touching.
+    Ranges(SmallVec<[Range<u32>; 2]>),
+}
+
+impl Selection {
+    /// Whether the span at `index` is chosen.
+    pub fn contains(&self, index: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Ranges(ranges) => ranges.iter().any(|range| range.contains(&index)),
+        }
+    }
+}
+
+/// Protobuf bytes (fields of a Span message) to append to one span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    /// Position of the span in its body.
+    pub span: u32,
+    /// Encoded fields.
+    pub bytes: Bytes,
+}
+
+/// Where an episode stands with this report (DESIGN 6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpisodeState {
+    /// Its first finding.
+    Opened,
+    /// Its count reached 2, 4, 8 or 16 times the onset.
+    Raised,
+}
+
+impl EpisodeState {
+    /// The word used in attributes and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Raised => "raised",
+        }
+    }
+}
+
+/// How a report leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// As a mark on this span.
+    Span(SpanId),
+    /// Its span had left: as a span of our own.
+    Synthetic(SpanId),
+    /// Its span had left: as a log record about this span.
+    Log(SpanId),
+}
+
+/// What an episode has cost since its onset. Unknown is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Waste {
+    /// Calls since the onset.
+    pub calls: u32,
+    /// Milliseconds from the start of the onset step to the end of the judged one.
+    pub ms: u64,
+    /// Tokens spent meanwhile by the run.
+    pub tokens: Option<u64>,
+    /// Dollars spent meanwhile by the run.
+    pub cost_usd: Option<f64>,
+}
+
+/// A finding that policy lets out, with all that people need around it.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The claim and its proof.
+    pub finding: Finding,
+    /// Severity after configuration and raising.
+    pub severity: Severity,
+    /// Opened or raised.
+    pub state: EpisodeState,
+    /// Id of the episode.
+    pub episode: u64,
+    /// Hash of rule, service, tool and agent: grouping key across runs.
+    pub fingerprint: u64,
+    /// Id of the session: the conversation's as sent, else the trace id in hex.
+    pub session: Name,
+    /// The service.
+    pub service: Service,
+    /// The agent of the lane, if known.
+    pub agent: Option<Name>,
+    /// Kin of the family that fired on the same step.
+    pub also: Vec<AnomalyType>,
+    /// Cost since onset.
+    pub waste: Waste,
+    /// How it leaves.
+    pub carrier: Carrier,
+}

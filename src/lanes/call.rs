@@ -1,8 +1,8 @@
 //! What a lane keeps of one tool call and of one model answer.
 
 use crate::model::{
-    Answer, Arguments, Failure, Finish, Member, Outcome, Role, Sketch, SpanId, Targets, TextFacts,
-    Timestamp, TraceId,
+    Answer, Arguments, CallId, Failure, Finish, Member, Outcome, Role, Sketch, SpanId, Targets,
+    TextFacts, Timestamp, TraceId,
 };
 
 use super::NameId;
@@ -32,6 +32,10 @@ pub struct Call {
     pub span: SpanId,
     /// The span it hangs under.
     pub parent: Option<SpanId>,
+    /// Hash of the instrumentation scope: two scopes may tell of one call.
+    pub scope: u64,
+    /// The id under which a model asked for it.
+    pub call_id: Option<CallId>,
     /// 0-based index among the steps of the run, by arrival.
     pub step: u32,
     /// When it started.
@@ -70,8 +74,9 @@ pub struct Call {
     pub lane_unknown: bool,
     /// Near-equality sketch of its arguments.
     pub sketch: Sketch,
-    /// Milliseconds and tokens it cost, for the waste from onset; tokens of calls are rarely known.
-    pub cost_ms: u32,
+    /// Bit set of the anomaly types found on it so far, by discriminant: a step judged again (late insertion)
+    /// reports only what is new. Detectors leave it alone.
+    pub fired: u32,
 }
 
 impl Call {

@@ -32,6 +32,8 @@ pub struct Step {
     pub conversation: Option<Name>,
     /// `process.working_directory` of the resource.
     pub working_directory: Option<Name>,
+    /// The span came with marks of ours already (`sentinel.anomaly.*`): they are kept, only the event is added.
+    pub already_marked: bool,
     /// Tokens and cost; counted on model calls and on tool calls that carry a cost.
     pub usage: Usage,
     /// What was done.

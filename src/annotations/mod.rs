@@ -1,1 +1,3 @@
 //! (being built)
+mod settings;
+pub use settings::*;

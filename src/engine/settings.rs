@@ -1,0 +1,33 @@
+//! All settings of the engine, composed. Checked by `config` before they come here.
+
+use serde::Deserialize;
+
+use crate::{annotations, detectors, policies, sessions};
+
+/// Settings of one engine.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Grouping, order, bounds.
+    pub sessions: sessions::Settings,
+    /// Thresholds of the detectors.
+    pub detectors: detectors::Settings,
+    /// The world in which all rules live unless a detector says otherwise.
+    pub rules: detectors::Rules,
+    /// Cooldown.
+    pub policy: policies::Settings,
+    /// What is written.
+    pub annotate: annotations::Settings,
+    /// Whether spans are marked at all.
+    pub mode: Mode,
+}
+
+/// Whether spans are marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Marks go on the spans.
+    #[default]
+    Annotate,
+    /// Spans pass untouched and are never held; findings are counted and logged.
+    Observe,
+}

@@ -8,6 +8,47 @@ use serde::Deserialize;
 use crate::lanes::View;
 use crate::model::{AnomalyType, Finding, Lack};
 
+mod budgets;
+mod descriptors;
+mod empty_response;
+mod error_rate;
+mod failure_loop;
+mod goal_drift;
+mod invalid_args;
+#[path = "loop.rs"]
+mod loops;
+mod novel_host;
+mod ping_pong;
+mod premature_victory;
+mod scope_escape;
+mod settings;
+mod stuck;
+mod stutter;
+mod table;
+mod tool_hallucination;
+mod transition_repeat;
+mod write_storm;
+
+pub use budgets::{CostConfig, Scope, StepsConfig, TimeConfig};
+pub use descriptors::{Descriptor, descriptor};
+pub use empty_response::Config as EmptyResponseConfig;
+pub use error_rate::{Config as ErrorRateConfig, Unit};
+pub use failure_loop::Config as FailureLoopConfig;
+pub use goal_drift::Config as GoalDriftConfig;
+pub use invalid_args::Config as InvalidArgsConfig;
+pub use loops::Config as LoopConfig;
+pub use novel_host::Config as NovelHostConfig;
+pub use ping_pong::Config as PingPongConfig;
+pub use premature_victory::Config as PrematureVictoryConfig;
+pub use scope_escape::Config as ScopeEscapeConfig;
+pub use settings::{Common, KeyBy, Problem, Settings, ToolOverride};
+pub use stuck::Config as StuckConfig;
+pub use stutter::Config as StutterConfig;
+pub use table::{Table, Verdicts};
+pub use tool_hallucination::Config as ToolHallucinationConfig;
+pub use transition_repeat::Config as TransitionRepeatConfig;
+pub use write_storm::Config as WriteStormConfig;
+
 /// What a detector says of one step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
@@ -34,6 +75,14 @@ pub enum Rules {
 pub trait Detector: std::fmt::Debug + Send + Sync {
     /// Which type it reports.
     fn anomaly(&self) -> AnomalyType;
+
+    /// Which of its rules is in force.
+    fn rules(&self) -> Rules;
+
+    /// How many calls of a lane it looks back over, the judged one included.
+    fn window(&self) -> usize {
+        0
+    }
 
     /// Judges the step at `view.at`. Called for every call and every reply; must be cheap when quiet.
     fn judge(&self, view: &View<'_>) -> Judgement;

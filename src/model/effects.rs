@@ -1,11 +1,13 @@
 //! What a call does to the world, as far as its tool, arguments and answer tell.
 
+use serde::Deserialize;
 use smallvec::SmallVec;
 
 use super::Name;
 
 /// What kind of tool it is; decides which rules apply to its calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Changes files.
     Edit,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Deserialize;
 use smallvec::SmallVec;
 
 use super::{Name, SpanId, Timestamp, TraceId};
@@ -115,7 +116,8 @@ impl fmt::Display for AnomalyType {
 }
 
 /// How bad a finding is if it is true. Numbers are those of OTel log severities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Severity {
     /// Worth a note, never an alert.

@@ -1,0 +1,277 @@
+//! What can be configured about the detectors: one field a type, each detector's own [`Config`](super::StuckConfig)
+//! beside it.
+//!
+//! Invariant: every one of the 18 type names is a key; each default number stands in one place, the
+//! detector's `Config`.
+
+use std::collections::BTreeMap;
+
+use globset::Glob;
+use serde::Deserialize;
+
+use crate::model::{AnomalyType, Role, Severity};
+
+use super::{Rules, descriptor};
+
+/// Settings of all detectors: `processors.anomaly.detectors`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The same call again and again.
+    pub stuck: super::StuckConfig,
+    /// The same failing call again and again.
+    pub failure_loop: super::FailureLoopConfig,
+    /// Two calls in turn.
+    pub ping_pong: super::PingPongConfig,
+    /// A longer cycle of calls.
+    pub r#loop: super::LoopConfig,
+    /// One call-and-answer pair recurring in a window.
+    pub transition_repeat: super::TransitionRepeatConfig,
+    /// Model answers without content.
+    pub empty_response: super::EmptyResponseConfig,
+    /// Too large a share of failed calls.
+    pub error_rate: super::ErrorRateConfig,
+    /// A claim of completion without fresh proof.
+    pub premature_victory: super::PrematureVictoryConfig,
+    /// Text that repeats itself.
+    pub stutter: super::StutterConfig,
+    /// A call to a tool that is not defined.
+    pub tool_hallucination: super::ToolHallucinationConfig,
+    /// Arguments that are no JSON or break the tool's schema.
+    pub invalid_args: super::InvalidArgsConfig,
+    /// Work that has left the goal.
+    pub goal_drift: super::GoalDriftConfig,
+    /// A write outside the workspace.
+    pub scope_escape: super::ScopeEscapeConfig,
+    /// Too many writes in a window.
+    pub write_storm: super::WriteStormConfig,
+    /// Contact with a host not known.
+    pub novel_host: super::NovelHostConfig,
+    /// More tool calls than allowed.
+    pub budget_steps: super::StepsConfig,
+    /// More money than allowed.
+    pub budget_cost: super::CostConfig,
+    /// More time than allowed.
+    pub budget_time: super::TimeConfig,
+}
+
+/// What all detectors have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Common<'a> {
+    /// Judge at all.
+    pub enabled: bool,
+    /// Severity of every finding, in place of the rule's own.
+    pub severity: Option<Severity>,
+    /// Which rule, in place of the processor's choice.
+    pub rules: Option<Rules>,
+    /// Overrides for single tools, by glob.
+    pub tools: &'a BTreeMap<String, ToolOverride>,
+}
+
+/// What one detector does differently for tools whose name matches a glob; the longest glob that matches wins.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolOverride {
+    /// Repeats needed, in place of the detector's own threshold.
+    pub threshold: Option<u32>,
+    /// The tool asks for new output of something that runs (A3), or does not although it looks so.
+    pub poll: Option<bool>,
+    /// Calls of the tool are not looked at.
+    pub ignore: bool,
+    /// What kind of tool it is, for this detector.
+    pub role: Option<Role>,
+    /// What makes two calls the same.
+    pub key: Option<KeyBy>,
+}
+
+/// What makes two calls of a tool the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyBy {
+    /// Tool and arguments.
+    #[default]
+    Call,
+    /// The tool alone, whatever its arguments.
+    Tool,
+}
+
+/// Something in the settings that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Path below `detectors`, as `stuck.threshold`.
+    pub key: String,
+    /// What is wrong and what is allowed.
+    pub message: String,
+}
+
+impl Settings {
+    /// The common part of one type's settings.
+    pub fn common(&self, anomaly: AnomalyType) -> Common<'_> {
+        match anomaly {
+            AnomalyType::Stuck => self.stuck.common(),
+            AnomalyType::FailureLoop => self.failure_loop.common(),
+            AnomalyType::PingPong => self.ping_pong.common(),
+            AnomalyType::Loop => self.r#loop.common(),
+            AnomalyType::TransitionRepeat => self.transition_repeat.common(),
+            AnomalyType::EmptyResponse => self.empty_response.common(),
+            AnomalyType::ErrorRate => self.error_rate.common(),
+            AnomalyType::PrematureVictory => self.premature_victory.common(),
+            AnomalyType::Stutter => self.stutter.common(),
+            AnomalyType::ToolHallucination => self.tool_hallucination.common(),
+            AnomalyType::InvalidArgs => self.invalid_args.common(),
+            AnomalyType::GoalDrift => self.goal_drift.common(),
+            AnomalyType::ScopeEscape => self.scope_escape.common(),
+            AnomalyType::WriteStorm => self.write_storm.common(),
+            AnomalyType::NovelHost => self.novel_host.common(),
+            AnomalyType::BudgetSteps => self.budget_steps.common(),
+            AnomalyType::BudgetCost => self.budget_cost.common(),
+            AnomalyType::BudgetTime => self.budget_time.common(),
+        }
+    }
+
+    /// All that cannot be in these settings: types that this build lacks, numbers out of range, globs that
+    /// are none, one family under two kinds of rules. `rules` is the processor's choice.
+    pub fn check(&self, rules: Rules) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for anomaly in AnomalyType::ALL {
+            let common = self.common(anomaly);
+            if common.enabled && !descriptor(anomaly).available && self.asks_for(anomaly) {
+                problems.push(Problem {
+                    key: format!("{anomaly}.enabled"),
+                    message: format!(
+                        "this build has no detector `{anomaly}`; set `enabled: false`"
+                    ),
+                });
+            }
+            for glob in common.tools.keys() {
+                if let Err(error) = Glob::new(glob) {
+                    problems.push(Problem {
+                        key: format!("{anomaly}.tools"),
+                        message: format!("`{glob}` is no glob: {}", error.kind()),
+                    });
+                }
+            }
+        }
+        self.check_family(rules, &mut problems);
+        self.check_ranges(&mut problems);
+        problems
+    }
+
+    /// Whether a type that this build lacks was asked for: one that is off, or without effect, by default
+    /// can only be on because somebody wrote it.
+    fn asks_for(&self, anomaly: AnomalyType) -> bool {
+        match anomaly {
+            AnomalyType::BudgetSteps => self.budget_steps.max.is_some(),
+            AnomalyType::BudgetCost => self.budget_cost.max_usd.is_some(),
+            AnomalyType::BudgetTime => {
+                self.budget_time.max.is_some() || self.budget_time.idle.is_some()
+            }
+            other => !Self::default().common(other).enabled,
+        }
+    }
+
+    fn check_family(&self, rules: Rules, problems: &mut Vec<Problem>) {
+        let in_force = |anomaly| self.common(anomaly).rules.unwrap_or(rules);
+        let family = || {
+            AnomalyType::ALL
+                .into_iter()
+                .filter(|anomaly| anomaly.family_rank().is_some())
+                .filter(|anomaly| self.common(*anomaly).enabled)
+        };
+        let Some(first) = family().next() else { return };
+        for other in family().filter(|other| in_force(*other) != in_force(first)) {
+            problems.push(Problem {
+                key: format!("{other}.rules"),
+                message: format!(
+                    "`{other}` and `{first}` belong to one family and cannot follow different rules"
+                ),
+            });
+        }
+    }
+
+    fn check_ranges(&self, problems: &mut Vec<Problem>) {
+        let mut at_least = |key: &str, value: u64, least: u64| {
+            if value < least {
+                problems.push(Problem {
+                    key: key.to_owned(),
+                    message: format!("is {value}, must be at least {least}"),
+                });
+            }
+        };
+        at_least("stuck.threshold", self.stuck.threshold.into(), 2);
+        at_least(
+            "failure_loop.threshold",
+            self.failure_loop.threshold.into(),
+            1,
+        );
+        at_least("ping_pong.window", self.ping_pong.window.into(), 4);
+        at_least("loop.window", self.r#loop.window.into(), 4);
+        at_least("loop.min_repeats", self.r#loop.min_repeats.into(), 2);
+        at_least(
+            "transition_repeat.repeats",
+            self.transition_repeat.repeats.into(),
+            1,
+        );
+        at_least(
+            "empty_response.threshold",
+            self.empty_response.threshold.into(),
+            2,
+        );
+        at_least("error_rate.window", self.error_rate.window.into(), 2);
+        at_least("stutter.ngram", self.stutter.ngram.into(), 1);
+        let share = self.error_rate.threshold;
+        if !(share > 0.0 && share <= 1.0) {
+            problems.push(Problem {
+                key: "error_rate.threshold".to_owned(),
+                message: format!("is {share}, must be above 0 and at most 1"),
+            });
+        }
+    }
+}
+
+/// Writes a detector's `Config`: its own keys with their defaults, and the common ones.
+macro_rules! config {
+    ($(#[$meta:meta])* pub struct $name:ident (enabled: $enabled:expr) {
+        $( $(#[$field_meta:meta])* $field:ident : $ty:ty = $default:expr, )*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            /// Judge at all.
+            pub enabled: bool,
+            /// Severity of every finding, in place of the rule's own.
+            pub severity: Option<crate::model::Severity>,
+            /// Which rule, in place of the processor's choice.
+            pub rules: Option<crate::detectors::Rules>,
+            /// Overrides for single tools, by glob.
+            pub tools: std::collections::BTreeMap<String, crate::detectors::ToolOverride>,
+            $( $(#[$field_meta])* pub $field: $ty, )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self {
+                    enabled: $enabled,
+                    severity: None,
+                    rules: None,
+                    tools: std::collections::BTreeMap::new(),
+                    $( $field: $default, )*
+                }
+            }
+        }
+
+        impl $name {
+            /// The part that all detectors have in common.
+            pub fn common(&self) -> crate::detectors::Common<'_> {
+                crate::detectors::Common {
+                    enabled: self.enabled,
+                    severity: self.severity,
+                    rules: self.rules,
+                    tools: &self.tools,
+                }
+            }
+        }
+    };
+}
+pub(super) use config;

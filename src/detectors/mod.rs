@@ -87,7 +87,3 @@ pub trait Detector: std::fmt::Debug + Send + Sync {
     /// Judges the step at `view.at`. Called for every call and every reply; must be cheap when quiet.
     fn judge(&self, view: &View<'_>) -> Judgement;
 }
-
-/// (placeholder until the detectors' own settings land)
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct Settings {}

@@ -8,5 +8,9 @@
 pub mod clock;
 pub mod environment;
 pub mod files;
+pub mod log;
+pub mod outstanding;
 pub mod process;
+pub mod push;
+pub mod serve;
 pub mod signals;

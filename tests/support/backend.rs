@@ -149,7 +149,10 @@ impl Backend {
         let what = format!("{count} spans");
         self.until(&what, |got| {
             let taken = got.iter().filter(|got| got.reply == Reply::Accept);
-            taken.map(|got| super::wire::spans(&got.body).len()).sum::<usize>() >= count
+            taken
+                .map(|got| super::wire::spans(&got.body).len())
+                .sum::<usize>()
+                >= count
         })
         .await;
     }
@@ -176,7 +179,9 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             let service = service_fn(move |request| serve(request, shared.clone()));
             let builder = auto::Builder::new(TokioExecutor::new());
             // A client that goes away is no failure of the backend.
-            let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+            let _ = builder
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
         });
     }
 }
@@ -207,7 +212,11 @@ async fn serve(
     if reply == Reply::Hang {
         std::future::pending::<()>().await;
     }
-    Ok(if grpc { grpc_answer(&reply) } else { http_answer(&reply) })
+    Ok(if grpc {
+        grpc_answer(&reply)
+    } else {
+        http_answer(&reply)
+    })
 }
 
 /// The message without frame and compression.
@@ -277,9 +286,10 @@ fn http_answer(reply: &Reply) -> Response<Frames> {
     };
     let mut answer = Response::new(frames);
     *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
-    answer
-        .headers_mut()
-        .insert("content-type", HeaderValue::from_static("application/x-protobuf"));
+    answer.headers_mut().insert(
+        "content-type",
+        HeaderValue::from_static("application/x-protobuf"),
+    );
     answer
 }
 

@@ -136,7 +136,8 @@ impl Collector {
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
         };
         // What is no JSON was not logged: it is kept as it stands.
-        let line = serde_json::from_str(&line).unwrap_or_else(|_| serde_json::json!({"message": line}));
+        let line =
+            serde_json::from_str(&line).unwrap_or_else(|_| serde_json::json!({"message": line}));
         self.log.push(line.clone());
         Some(line)
     }
@@ -144,7 +145,10 @@ impl Collector {
     /// Where `what` listens: `grpc`, `http`, `health_check`, `metrics`.
     pub fn address(&self, what: &str) -> SocketAddr {
         let line = self.log.iter().find(|line| {
-            line["message"].as_str().is_some_and(|text| text.starts_with("listening")) && line["what"] == what
+            line["message"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("listening"))
+                && line["what"] == what
         });
         let Some(line) = line else {
             panic!("{what} does not listen:\n{}", show(&self.log));
@@ -154,7 +158,10 @@ impl Collector {
 
     /// Sends SIGTERM.
     pub fn terminate(&self) {
-        let sent = Command::new("kill").arg("-TERM").arg(self.id().to_string()).status();
+        let sent = Command::new("kill")
+            .arg("-TERM")
+            .arg(self.id().to_string())
+            .status();
         assert!(sent.unwrap().success());
     }
 
@@ -168,7 +175,11 @@ impl Collector {
     pub fn wait(mut self) -> Ended {
         let deadline = Instant::now() + PATIENCE;
         while self.next_line(deadline).is_some() {}
-        assert!(Instant::now() < deadline, "still running:\n{}", show(&self.log));
+        assert!(
+            Instant::now() < deadline,
+            "still running:\n{}",
+            show(&self.log)
+        );
         Ended {
             status: self.child.wait().unwrap(),
             log: std::mem::take(&mut self.log),
@@ -187,12 +198,19 @@ impl Ended {
     /// The balance that `exporter` was left with.
     pub fn balance(&self, exporter: &str) -> Balance {
         let line = self.log.iter().find(|line| {
-            line["message"].as_str().is_some_and(|text| text.starts_with("balance")) && line["exporter"] == exporter
+            line["message"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("balance"))
+                && line["exporter"] == exporter
         });
         let Some(line) = line else {
             panic!("no balance of {exporter}:\n{}", show(&self.log));
         };
-        let number = |key: &str| line[key].as_u64().unwrap_or_else(|| panic!("{key} in {line}"));
+        let number = |key: &str| {
+            line[key]
+                .as_u64()
+                .unwrap_or_else(|| panic!("{key} in {line}"))
+        };
         Balance {
             accepted: number("accepted"),
             synthetic: number("synthetic"),

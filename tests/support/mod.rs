@@ -4,6 +4,7 @@
 //! Nothing here uses the code under test: what is compared is compared by other means.
 #![expect(
     dead_code,
+    unreachable_pub,
     reason = "each test file that includes this library uses a part of it"
 )]
 

@@ -136,7 +136,12 @@ pub fn run(calls: &[Call<'_>]) -> Vec<SpanData> {
 /// A run in which nothing is wrong: `calls` different reads.
 pub fn healthy(calls: usize) -> Vec<SpanData> {
     let texts: Vec<(String, String)> = (0..calls)
-        .map(|n| (format!(r#"{{"path":"src/{n}.rs"}}"#), format!("contents of file number {n}")))
+        .map(|n| {
+            (
+                format!(r#"{{"path":"src/{n}.rs"}}"#),
+                format!("contents of file number {n}"),
+            )
+        })
         .collect();
     let calls: Vec<Call<'_>> = texts
         .iter()

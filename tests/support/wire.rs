@@ -50,7 +50,10 @@ fn fields(mut bytes: &[u8]) -> Vec<Field<'_>> {
 
 fn inner(body: &[u8], number: u64) -> Vec<&[u8]> {
     let fields = fields(body).into_iter();
-    fields.filter(|field| field.number == number).map(|field| field.payload).collect()
+    fields
+        .filter(|field| field.number == number)
+        .map(|field| field.payload)
+        .collect()
 }
 
 /// The encoded spans of a request, in wire order.
@@ -76,7 +79,8 @@ pub fn ids(span: &[u8]) -> (Vec<u8>, Vec<u8>) {
 pub fn attribute_keys(span: &[u8]) -> Vec<String> {
     let attributes = inner(span, 9).into_iter();
     let keys = attributes.flat_map(|attribute| inner(attribute, 1));
-    keys.map(|key| String::from_utf8(key.to_vec()).unwrap()).collect()
+    keys.map(|key| String::from_utf8(key.to_vec()).unwrap())
+        .collect()
 }
 
 /// Says how `out` differs from `sent` beyond attributes and events of ours appended to it; `None` when

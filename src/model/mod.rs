@@ -5,6 +5,7 @@
 mod effects;
 mod finding;
 mod ids;
+mod pressure;
 mod release;
 mod step;
 mod time;
@@ -13,6 +14,7 @@ pub mod units;
 pub use effects::{CheckKind, Effects, Role, Targets, Verdict, Verification, Write};
 pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
 pub use ids::{Name, SpanId, TraceId};
+pub use pressure::Pressure;
 pub use release::{Carrier, EpisodeState, Patch, Release, Report, Selection, Waste};
 pub use step::{
     Action, AgentRun, Answer, Arguments, CallId, Claim, Failure, Finish, Goal, Link, ModelCall,

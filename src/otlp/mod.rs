@@ -12,6 +12,7 @@ mod pack;
 mod plan;
 mod read;
 mod scan;
+pub mod status;
 mod value;
 mod views;
 mod wire;

@@ -3,21 +3,23 @@
 //! Invariant: nothing here knows bytes, attribute keys, clocks or configuration.
 
 mod effects;
+mod excerpt;
 mod finding;
 mod ids;
-mod pressure;
 mod release;
+mod sketch;
 mod step;
 mod time;
 pub mod units;
 
 pub use effects::{CheckKind, Effects, Role, Targets, Verdict, Verification, Write};
+pub use excerpt::Excerpt;
 pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
 pub use ids::{Name, SpanId, TraceId};
-pub use pressure::Pressure;
 pub use release::{Carrier, EpisodeState, Patch, Release, Report, Selection, Waste};
+pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{
     Action, AgentRun, Answer, Arguments, CallId, Claim, Failure, Finish, Goal, Link, ModelCall,
-    Outcome, Repetition, Requested, Service, Sketch, Step, TextFacts, ToolCall, ToolSet, Usage,
+    Outcome, Repetition, Requested, Service, Step, TextFacts, ToolCall, ToolSet, Usage,
 };
 pub use time::Timestamp;

@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Effects, Name, Role, SpanId, Timestamp, TraceId};
+use super::{Effects, Name, Role, Sketch, SpanId, Timestamp, TraceId};
 
 /// One action of an agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,9 +104,6 @@ pub struct ToolCall {
     /// The command could not be taken apart: effects are unknown.
     pub unparsed: bool,
 }
-
-/// A min-hash-like sketch of argument words: equal bytes at equal places estimate similarity.
-pub type Sketch = [u8; 32];
 
 /// State of a call's arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -302,16 +299,30 @@ pub enum Claim {
 }
 
 /// How much a text repeats itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repetition {
     /// Shannon entropy of the n-grams in bits, as the source formula has it (tokens split at spaces, n = 4).
     pub entropy_bits: f64,
+    /// How many n-grams the source formula saw; with none its 0 bits say nothing.
+    pub source_ngrams: u32,
     /// Tokens counted by the aware rule (fences, tables skipped).
     pub tokens: u32,
     /// Distinct 4-grams divided by all 4-grams, aware rule; 1.0 when there are none.
     pub distinct_ratio: f64,
     /// Most back-to-back copies of one block of 3 to 60 tokens, aware rule.
     pub block_copies: u32,
+}
+
+impl Default for Repetition {
+    fn default() -> Self {
+        Self {
+            entropy_bits: 0.0,
+            source_ngrams: 0,
+            tokens: 0,
+            distinct_ratio: 1.0,
+            block_copies: 0,
+        }
+    }
 }
 
 /// A span that no dialect knows, in a trace that has steps: keeps the chain of parents whole.

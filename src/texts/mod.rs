@@ -1,1 +1,54 @@
-//! (being built)
+//! What a text says and looks like, as numbers and flags: claims, emptiness, repetition, error shapes.
+//!
+//! Invariant: every function is total on any text, bounded by what [`Excerpt`] reads, and in doubt says
+//! nothing: no claim, no error, no refusal. One file a language; [`claims`] holds the list of them.
+
+mod answers;
+mod calls;
+mod claims;
+mod english;
+mod errors;
+mod exits;
+mod members;
+mod refusals;
+mod repetition;
+mod visible;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+pub use answers::{acknowledges, informs, pending_state};
+pub use claims::goal_asks_for_tests;
+pub use errors::{error_class, looks_like_error};
+pub use exits::exit_code_in;
+pub use refusals::refused;
+
+use crate::model::{Excerpt, TextFacts};
+
+/// Reads a model's answer, its reasoning, or the output of an agent run.
+pub fn read<'a>(text: impl Into<Excerpt<'a>>) -> TextFacts {
+    let text = text.into();
+    let front = text.front();
+    let said = claims::read(text);
+    TextFacts {
+        hash: hash(text),
+        chars: chars(text),
+        visible: visible::visible(front) || visible::visible(text.end()),
+        meaningful: text.truncated() || visible::meaningful(front),
+        claim: said.claim,
+        honest_gap: said.honest_gap,
+        call_as_text: calls::call_as_text(text.last()),
+        words: repetition::word_count(front).saturating_add(repetition::word_count(text.end())),
+        repetition: repetition::measure(front),
+        truncated: text.truncated(),
+    }
+}
+
+/// Hash of a text without the white space at both ends: a run that repeats its last answer is one claim.
+pub fn hash<'a>(text: impl Into<Excerpt<'a>>) -> u64 {
+    xxh3_64(visible::strip(text.into().whole()).as_bytes())
+}
+
+/// Code points left after stripping as Python strips.
+fn chars(text: Excerpt<'_>) -> u32 {
+    u32::try_from(visible::strip(text.whole()).chars().count()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,201 @@
+//! How much a text repeats itself: the source's entropy, and the measures of A10.
+//!
+//! Invariant: the entropy is the source's formula to 1e-9 and never judged by the aware rule; the aware
+//! measures do not see what repeats by its nature: code fences, tables, statements that load data, digits.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::model::Repetition;
+
+/// Length of the n-grams.
+const N: usize = 4;
+/// Tokens looked at by the aware rule.
+const MOST_TOKENS: usize = 8192;
+/// Shortest and longest block whose copies are counted.
+const BLOCK: std::ops::RangeInclusive<usize> = 3..=60;
+
+/// Measures the repetition in `text`.
+pub(super) fn measure(text: &str) -> Repetition {
+    let (entropy_bits, source_ngrams) = entropy(text);
+    let tokens = tokens(text);
+    Repetition {
+        entropy_bits,
+        source_ngrams,
+        tokens: count(tokens.len()),
+        distinct_ratio: distinct_ratio(&tokens),
+        block_copies: block_copies(&tokens),
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Shannon entropy of the 4-grams of tokens split at single blanks, and how many 4-grams there are.
+fn entropy(text: &str) -> (f64, u32) {
+    let tokens: Vec<u64> = if text.is_empty() {
+        Vec::new()
+    } else {
+        text.split(' ')
+            .map(|token| xxh3_64(token.as_bytes()))
+            .collect()
+    };
+    let mut grams: Vec<[u64; N]> = tokens
+        .windows(N)
+        .filter_map(|gram| gram.try_into().ok())
+        .collect();
+    grams.sort_unstable();
+    let total = grams.len() as f64;
+    let bits = grams
+        .chunk_by(|a, b| a == b)
+        .map(|same| same.len() as f64 / total)
+        .map(|share| -share * share.log2())
+        .sum::<f64>();
+    // The empty sum, and the sum of one certain event, are -0.
+    (bits.max(0.0) + 0.0, count(grams.len()))
+}
+
+/// The tokens of the aware rule as hashes: words in lower case with digits masked, characters of scripts
+/// that write no blanks; no fences, tables, or lines that insert data.
+fn tokens(text: &str) -> Vec<u64> {
+    let mut tokens = Vec::new();
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        let mark = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| trimmed.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => {
+                // A fence that opens and closes on one line is a quotation in it.
+                if !trimmed.get(3..).unwrap_or_default().contains(mark) {
+                    fence = Some(mark);
+                }
+                continue;
+            }
+            (Some(open), Some(mark)) if open == mark => {
+                fence = None;
+                continue;
+            }
+            (Some(_), _) => continue,
+            (None, None) => {}
+        }
+        if structural(trimmed) {
+            continue;
+        }
+        line_tokens(trimmed, &mut tokens);
+        if tokens.len() >= MOST_TOKENS {
+            tokens.truncate(MOST_TOKENS);
+            break;
+        }
+    }
+    tokens
+}
+
+/// A line of a table, a divider, or a statement that loads data.
+fn structural(line: &str) -> bool {
+    let wordless = !line.chars().any(char::is_alphanumeric);
+    let upper = line.get(..12).unwrap_or(line).to_ascii_uppercase();
+    wordless
+        || line.starts_with('|')
+        || line.matches(" | ").count() >= 2
+        || line.matches('\t').count() >= 2
+        || line.contains('\u{2502}')
+        || [
+            "INSERT INTO",
+            "INSERT OR",
+            "REPLACE INTO",
+            "VALUES (",
+            "UPDATE ",
+            "COPY ",
+        ]
+        .iter()
+        .any(|start| upper.starts_with(start))
+        || (upper.starts_with('(') && line.trim_end().ends_with("),"))
+}
+
+fn line_tokens(line: &str, tokens: &mut Vec<u64>) {
+    let mut word = String::new();
+    for c in line.chars() {
+        if c.is_whitespace() {
+            flush(&mut word, tokens);
+        } else if by_character(c) {
+            flush(&mut word, tokens);
+            tokens.push(xxh3_64(c.encode_utf8(&mut [0; 4]).as_bytes()));
+        } else if c.is_numeric() {
+            // One mark for a number of any length.
+            if !word.ends_with('0') {
+                word.push('0');
+            }
+        } else {
+            word.extend(c.to_lowercase());
+        }
+    }
+    flush(&mut word, tokens);
+}
+
+fn flush(word: &mut String, tokens: &mut Vec<u64>) {
+    if !word.is_empty() {
+        tokens.push(xxh3_64(word.as_bytes()));
+        word.clear();
+    }
+}
+
+/// Scripts that write no blanks between words: Han, kana, Thai, Lao, Khmer, Burmese.
+pub(super) fn by_character(c: char) -> bool {
+    matches!(c,
+        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '\u{0e00}'..='\u{0eff}'
+        | '\u{1780}'..='\u{17ff}' | '\u{1000}'..='\u{109f}' | '\u{3000}'..='\u{303f}'
+        | '\u{ff00}'..='\u{ffef}')
+}
+
+fn distinct_ratio(tokens: &[u64]) -> f64 {
+    let mut grams: Vec<&[u64]> = tokens.windows(N).collect();
+    let all = grams.len();
+    if all == 0 {
+        return 1.0;
+    }
+    grams.sort_unstable();
+    grams.dedup();
+    grams.len() as f64 / all as f64
+}
+
+/// The most copies of one block of 3 to 60 tokens that stand back to back.
+fn block_copies(tokens: &[u64]) -> u32 {
+    let mut most = usize::from(tokens.len() >= *BLOCK.start());
+    for length in BLOCK {
+        // A stretch in which each token equals the one `length` before it.
+        let mut stretch = 0;
+        for (earlier, later) in tokens.iter().zip(tokens.iter().skip(length)) {
+            stretch = if earlier == later { stretch + 1 } else { 0 };
+            most = most.max(stretch / length + 1);
+        }
+        if tokens.len() / (length + 1) < most {
+            break;
+        }
+    }
+    count(if tokens.len() < *BLOCK.start() {
+        0
+    } else {
+        most
+    })
+}
+
+/// Number of words: runs between white space; characters of scripts without blanks count one each.
+pub(super) fn word_count(text: &str) -> u32 {
+    let mut words = 0u32;
+    let mut inside = false;
+    for c in text.chars() {
+        if by_character(c) {
+            words = words.saturating_add(u32::from(c.is_alphanumeric()));
+            inside = false;
+        } else if c.is_whitespace() {
+            inside = false;
+        } else if !inside {
+            words = words.saturating_add(1);
+            inside = true;
+        }
+    }
+    words
+}

@@ -1,1 +1,46 @@
-//! (being built)
+//! Bytes and their meaning: the OTLP wire format of traces, read in place and never decoded into objects.
+//!
+//! Invariants: a body that [`read`] accepts leaves as the very bytes it came in, fields we do not know
+//! included; every text that a view hands out is valid UTF-8 and every id has its length; no input
+//! panics or recurses deeper than [`Limits::nesting`]. Field numbers stand in this module and nowhere else.
+
+mod annotate;
+mod check;
+mod fields;
+mod malformed;
+mod pack;
+mod plan;
+mod read;
+mod scan;
+pub mod status;
+mod value;
+mod views;
+mod wire;
+
+pub use annotate::{AttributeValue, PatchWriter};
+pub use malformed::{BodyError, Malformed, Reason};
+pub use pack::{count_spans, halve, pack};
+pub use read::{Readout, Seen, read, read_with};
+pub use value::{ArrayView, Entries, MapView, Value, Values};
+pub use views::{
+    Attributes, EventView, LinkView, ResourceView, ScopeView, SpanKind, SpanView, StatusCode,
+    StatusView,
+};
+
+/// What one body may ask of its reader (DESIGN 3.1 and 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Deepest nesting of attribute values; a plain value is 1 deep. A span beyond it is malformed.
+    pub nesting: u32,
+    /// Attributes of one span that views show. Those beyond are checked and passed on, but not shown.
+    pub attributes_per_span: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            nesting: 64,
+            attributes_per_span: 1024,
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! Reads a body once, completely, before it is answered for.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::Limits;
+use super::check::{Gathered, check_resource, check_scope, check_span};
+use super::fields::{request, resource_spans, scope_spans};
+use super::malformed::{BodyError, Fault, Malformed};
+use super::plan::{Choice, Fate, Plan};
+use super::scan::text;
+use super::views::{ResourceView, ScopeView, SpanView};
+use super::wire::{Field, Fields, Wire, WireError};
+
+/// A good span on its way past.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Its position in [`Readout::body`].
+    pub index: u32,
+    /// What sent it.
+    pub resource: &'a ResourceView<'a>,
+    /// What made it.
+    pub scope: &'a ScopeView<'a>,
+    /// The span.
+    pub span: &'a SpanView<'a>,
+}
+
+/// A body that was read.
+#[derive(Clone, Debug)]
+pub struct Readout {
+    /// The same buffer when nothing was malformed, else a new one without what was.
+    pub body: Bytes,
+    /// Spans in it.
+    pub spans: u32,
+    /// What was cut out.
+    pub malformed: Malformed,
+}
+
+/// Reads an ExportTraceServiceRequest and calls `visit` for each good span in wire order.
+///
+/// A span that is malformed is cut out; a resource or scope (or schema_url) that is takes its spans along. Fields may come in
+/// any order, in pieces or unknown. Fails when the body, a ResourceSpans or a ScopeSpans cannot be taken apart:
+/// `visit` may have seen spans by then, which must be forgotten.
+pub fn read(body: Bytes, visit: impl FnMut(&Seen<'_>)) -> Result<Readout, BodyError> {
+    read_with(body, &Limits::default(), visit)
+}
+
+/// [`read`] with other limits than the default ones.
+pub fn read_with(
+    body: Bytes,
+    limits: &Limits,
+    visit: impl FnMut(&Seen<'_>),
+) -> Result<Readout, BodyError> {
+    let mut reader = Reader {
+        limits,
+        visit,
+        spans: 0,
+        malformed: Malformed::default(),
+        cuts: Vec::new(),
+        resource_attributes: Vec::new(),
+        scope_attributes: Vec::new(),
+        span_attributes: Vec::new(),
+    };
+    reader.body(&body)?;
+    let Reader {
+        spans,
+        malformed,
+        cuts,
+        ..
+    } = reader;
+    let body = if cuts.is_empty() {
+        body
+    } else {
+        Plan::new(&body, &mut Cuts(&cuts))
+            .map_err(|error| BodyError::new(String::new(), error.to_string()))?
+            .write()
+    };
+    Ok(Readout {
+        body,
+        spans,
+        malformed,
+    })
+}
+
+struct Reader<'l, 'a, F> {
+    limits: &'l Limits,
+    visit: F,
+    spans: u32,
+    malformed: Malformed,
+    /// Fields to leave out, as ranges of the body, ascending, none within another.
+    cuts: Vec<Range<usize>>,
+    resource_attributes: Gathered<'a>,
+    scope_attributes: Gathered<'a>,
+    span_attributes: Gathered<'a>,
+}
+
+/// An envelope (ResourceSpans or ScopeSpans) as found before its content is looked at.
+struct Envelope<'a> {
+    /// Its field in the body.
+    field: Range<usize>,
+    content: &'a [u8],
+    /// Pieces of its resource or scope, wherever they stand.
+    head: SmallVec<[&'a [u8]; 1]>,
+    schema_url: Result<&'a str, Box<Fault>>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Finds the head of an envelope. Both kinds have the same three field numbers.
+    fn open(field: Range<usize>, content: &'a [u8]) -> Result<Self, WireError> {
+        let mut envelope = Self {
+            field,
+            content,
+            head: SmallVec::new(),
+            schema_url: Ok(""),
+        };
+        for field in Fields::new(content) {
+            let Field { number, wire } = field?;
+            match (number, wire) {
+                (resource_spans::RESOURCE, Wire::Bytes(piece)) => envelope.head.push(piece),
+                (resource_spans::SCHEMA_URL, Wire::Bytes(bytes)) => {
+                    envelope.schema_url = text(bytes).map_err(|fault| fault.within("schemaUrl"));
+                }
+                (resource_spans::SCOPE_SPANS, Wire::Bytes(_)) => {}
+                (resource_spans::RESOURCE..=resource_spans::SCHEMA_URL, _) => {
+                    return Err(WireError::WireType);
+                }
+                _ => {}
+            }
+        }
+        Ok(envelope)
+    }
+
+    /// The messages within, each with the range of its field in the body.
+    fn items(&self) -> impl Iterator<Item = (Range<usize>, &'a [u8])> + use<'a> {
+        items(self.content, self.field.end - self.content.len())
+    }
+}
+
+const _: () = assert!(
+    resource_spans::RESOURCE == scope_spans::SCOPE
+        && resource_spans::SCOPE_SPANS == scope_spans::SPANS
+        && resource_spans::SCHEMA_URL == scope_spans::SCHEMA_URL
+);
+
+/// The messages within an envelope whose content starts at `base` and was found sound.
+fn items(content: &[u8], base: usize) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+    let mut fields = Fields::new(content);
+    std::iter::from_fn(move || {
+        loop {
+            let start = base + fields.position();
+            let field = fields.next()?.ok()?;
+            if let (resource_spans::SCOPE_SPANS, Wire::Bytes(item)) = (field.number, field.wire) {
+                return Some((start..base + fields.position(), item));
+            }
+        }
+    })
+}
+
+impl<'a, F: FnMut(&Seen<'_>)> Reader<'_, 'a, F> {
+    fn body(&mut self, body: &'a [u8]) -> Result<(), BodyError> {
+        let mut fields = Fields::new(body);
+        let mut resources = 0;
+        loop {
+            let start = fields.position();
+            let Some(field) = fields.next() else {
+                return Ok(());
+            };
+            let field = field.map_err(|error| {
+                BodyError::new(String::new(), format!("{error} (at byte {start})"))
+            })?;
+            match (field.number, field.wire) {
+                (request::RESOURCE_SPANS, Wire::Bytes(content)) => {
+                    self.resource(start..fields.position(), content, resources)?;
+                    resources += 1;
+                }
+                (request::RESOURCE_SPANS, _) => {
+                    let what = format!("{} (at byte {start})", Fault::wire_type(1).what());
+                    return Err(BodyError::new(String::new(), what));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn resource(
+        &mut self,
+        field: Range<usize>,
+        content: &'a [u8],
+        position: usize,
+    ) -> Result<(), BodyError> {
+        let path = || format!("resourceSpans[{position}]");
+        let broken = |error: WireError| BodyError::new(path(), error.to_string());
+        let envelope = Envelope::open(field, content).map_err(broken)?;
+        let mut attributes = std::mem::take(&mut self.resource_attributes);
+        let checked = check_resource(&envelope.head, self.limits, &mut attributes)
+            .map_err(|fault| fault.within("resource"));
+        let checked = match (checked, envelope.schema_url.as_ref()) {
+            (Ok(view), Ok(schema_url)) => Ok(ResourceView { schema_url, ..view }),
+            (Err(fault), _) => Err(fault),
+            (Ok(_), Err(_)) => Err(Fault::utf8().within("schemaUrl")),
+        };
+        match checked {
+            Ok(view) => {
+                for (scope, (field, content)) in envelope.items().enumerate() {
+                    self.scope(&view, field, content, (position, scope))?;
+                }
+            }
+            Err(fault) => {
+                let mut spans = 0;
+                for (scope, (field, content)) in envelope.items().enumerate() {
+                    let envelope = Envelope::open(field, content).map_err(|error| {
+                        BodyError::new(format!("{}.scopeSpans[{scope}]", path()), error.to_string())
+                    })?;
+                    spans += envelope.items().count();
+                }
+                self.cut(envelope.field.clone(), spans, &fault, path);
+            }
+        }
+        attributes.clear();
+        self.resource_attributes = attributes;
+        Ok(())
+    }
+
+    fn scope(
+        &mut self,
+        resource: &ResourceView<'_>,
+        field: Range<usize>,
+        content: &'a [u8],
+        (in_request, in_resource): (usize, usize),
+    ) -> Result<(), BodyError> {
+        let path = || format!("resourceSpans[{in_request}].scopeSpans[{in_resource}]");
+        let envelope = Envelope::open(field, content)
+            .map_err(|error| BodyError::new(path(), error.to_string()))?;
+        let mut attributes = std::mem::take(&mut self.scope_attributes);
+        let checked = check_scope(&envelope.head, self.limits, &mut attributes)
+            .map_err(|fault| fault.within("scope"));
+        let checked = match (checked, envelope.schema_url.as_ref()) {
+            (Ok(view), Ok(schema_url)) => Ok(ScopeView { schema_url, ..view }),
+            (Err(fault), _) => Err(fault),
+            (Ok(_), Err(_)) => Err(Fault::utf8().within("schemaUrl")),
+        };
+        match checked {
+            Ok(view) => {
+                for (position, (field, span)) in envelope.items().enumerate() {
+                    if let Err(fault) = self.span(resource, &view, span) {
+                        self.cut(field, 1, &fault, || format!("{}.spans[{position}]", path()));
+                    }
+                }
+            }
+            Err(fault) => self.cut(
+                envelope.field.clone(),
+                envelope.items().count(),
+                &fault,
+                path,
+            ),
+        }
+        attributes.clear();
+        self.scope_attributes = attributes;
+        Ok(())
+    }
+
+    #[inline]
+    fn span(
+        &mut self,
+        resource: &ResourceView<'_>,
+        scope: &ScopeView<'_>,
+        bytes: &'a [u8],
+    ) -> Result<(), Box<Fault>> {
+        let span = check_span(bytes, self.limits, &mut self.span_attributes)?;
+        (self.visit)(&Seen {
+            index: self.spans,
+            resource,
+            scope,
+            span: &span,
+        });
+        self.spans = self.spans.saturating_add(1);
+        Ok(())
+    }
+
+    #[cold]
+    fn cut(
+        &mut self,
+        field: Range<usize>,
+        spans: usize,
+        fault: &Fault,
+        path: impl FnOnce() -> String,
+    ) {
+        self.cuts.push(field);
+        self.malformed.add(fault.reason, spans as u64);
+        if self.malformed.first.is_none() {
+            self.malformed.first = Some(fault.describe(&path()));
+        }
+    }
+}
+
+/// Leaves out the fields at these places.
+struct Cuts<'c>(&'c [Range<usize>]);
+
+impl Cuts<'_> {
+    fn spares(&mut self, field: &Range<usize>) -> bool {
+        match self.0 {
+            [cut, rest @ ..] if cut == field => {
+                self.0 = rest;
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+impl<'p> Choice<'p> for Cuts<'_> {
+    fn envelope(&mut self, field: &Range<usize>) -> bool {
+        self.spares(field)
+    }
+
+    fn span(&mut self, field: &Range<usize>) -> Fate<'p> {
+        if self.spares(field) {
+            Fate::Keep
+        } else {
+            Fate::Drop
+        }
+    }
+
+    fn done(&self) -> bool {
+        // An envelope that lost its last span is only known at its end.
+        false
+    }
+
+    fn keeps_empty(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+    use opentelemetry_proto::tonic::common::v1::{
+        AnyValue, ArrayValue, InstrumentationScope, KeyValue, any_value,
+    };
+    use opentelemetry_proto::tonic::resource::v1::Resource;
+    use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span, Status, span};
+    use prost::Message;
+
+    use super::*;
+    use crate::otlp::{SpanKind, StatusCode, Value};
+
+    fn attribute(key: &str, value: any_value::Value) -> KeyValue {
+        KeyValue {
+            key: key.to_owned(),
+            value: Some(AnyValue { value: Some(value) }),
+            ..KeyValue::default()
+        }
+    }
+
+    fn text(value: &str) -> any_value::Value {
+        any_value::Value::StringValue(value.to_owned())
+    }
+
+    fn span(number: u8) -> Span {
+        Span {
+            trace_id: vec![1; 16],
+            span_id: vec![number; 8],
+            name: format!("span {number}"),
+            kind: 3,
+            start_time_unix_nano: 5,
+            end_time_unix_nano: 9,
+            attributes: vec![
+                attribute("a", text("b")),
+                attribute(
+                    "list",
+                    any_value::Value::ArrayValue(ArrayValue {
+                        values: vec![
+                            AnyValue {
+                                value: Some(text("x")),
+                            },
+                            AnyValue { value: None },
+                        ],
+                    }),
+                ),
+            ],
+            events: vec![span::Event {
+                name: "exception".to_owned(),
+                time_unix_nano: 7,
+                attributes: vec![attribute("type", text("Boom"))],
+                ..Default::default()
+            }],
+            links: vec![span::Link {
+                trace_id: vec![7; 16],
+                ..Default::default()
+            }],
+            status: Some(Status {
+                code: 2,
+                message: "no".to_owned(),
+            }),
+            ..Span::default()
+        }
+    }
+
+    fn request(spans: Vec<Span>) -> ExportTraceServiceRequest {
+        ExportTraceServiceRequest {
+            resource_spans: vec![ResourceSpans {
+                resource: Some(Resource {
+                    attributes: vec![attribute("service.name", text("shop"))],
+                    ..Resource::default()
+                }),
+                scope_spans: vec![ScopeSpans {
+                    scope: Some(InstrumentationScope {
+                        name: "lib".to_owned(),
+                        version: "1".to_owned(),
+                        ..InstrumentationScope::default()
+                    }),
+                    spans,
+                    schema_url: "https://schema/scope".to_owned(),
+                }],
+                schema_url: "https://schema/resource".to_owned(),
+            }],
+        }
+    }
+
+    fn encode(request: &ExportTraceServiceRequest) -> Bytes {
+        Bytes::from(request.encode_to_vec())
+    }
+
+    #[test]
+    fn shows_what_a_span_holds() {
+        let body = encode(&request(vec![span(1), span(2)]));
+        let mut seen = Vec::new();
+        let readout = read(body.clone(), |at| {
+            assert_eq!(
+                at.resource.attribute("service.name"),
+                Some(Value::Str("shop"))
+            );
+            assert_eq!(at.resource.schema_url(), "https://schema/resource");
+            assert_eq!(
+                (at.scope.name(), at.scope.version(), at.scope.schema_url()),
+                ("lib", "1", "https://schema/scope")
+            );
+            let span = at.span;
+            assert_eq!(span.kind(), SpanKind::Client);
+            assert_eq!((span.start().nanos(), span.end().nanos()), (5, 9));
+            assert_eq!(span.status().code, StatusCode::Error);
+            assert_eq!(span.status().message, "no");
+            assert_eq!(span.attribute("a"), Some(Value::Str("b")));
+            let list = span.attribute("list").and_then(|value| value.as_array());
+            let list: Vec<Value<'_>> = list.unwrap().iter().collect();
+            assert_eq!(list, [Value::Str("x"), Value::Empty]);
+            let event = span.events().next().unwrap();
+            assert_eq!((event.name(), event.time().nanos()), ("exception", 7));
+            assert_eq!(event.attribute("type"), Some(Value::Str("Boom")));
+            assert_eq!(
+                span.links().next().unwrap().trace_id().unwrap().as_bytes(),
+                &[7; 16]
+            );
+            seen.push((at.index, span.name().to_owned()));
+        })
+        .unwrap();
+        assert_eq!(seen, [(0, "span 1".to_owned()), (1, "span 2".to_owned())]);
+        assert_eq!(readout.body.as_ptr(), body.as_ptr());
+        assert_eq!((readout.spans, readout.malformed.total()), (2, 0));
+    }
+
+    #[test]
+    fn cuts_a_bad_span_out_and_says_where() {
+        let mut bad = span(2);
+        bad.trace_id.pop();
+        let body = encode(&request(vec![span(1), bad, span(3)]));
+        let mut seen = Vec::new();
+        let readout = read(body, |at| {
+            seen.push((at.index, at.span.name().to_owned()));
+        })
+        .unwrap();
+        assert_eq!(seen, [(0, "span 1".to_owned()), (1, "span 3".to_owned())]);
+        assert_eq!(readout.body, encode(&request(vec![span(1), span(3)])));
+        assert_eq!(readout.malformed.total(), 1);
+        assert_eq!(
+            readout.malformed.first.as_deref(),
+            Some("resourceSpans[0].scopeSpans[0].spans[1].traceId: must be 16 bytes, has 15")
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! What a receiver is told: addresses, sizes, times. Spelled as the OpenTelemetry collector spells it.
+//!
+//! Invariant: every default number of the receivers stands here and nowhere else.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+use crate::model::units;
+
+/// Bytes in a mebibyte.
+const MIB: u64 = 1 << 20;
+
+/// `receivers: otlp:`. Silent means both protocols on this host only.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Which protocols are served.
+    #[serde(deserialize_with = "null_is_default")]
+    pub protocols: Protocols,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let protocols = Protocols {
+            grpc: Some(GrpcSettings::default()),
+            http: Some(HttpSettings::default()),
+        };
+        Self { protocols }
+    }
+}
+
+/// The protocols of the OTLP receiver. One that is not named is not served; a name without a value is
+/// served with defaults.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocols {
+    /// OTLP over gRPC.
+    #[serde(default, deserialize_with = "named")]
+    pub grpc: Option<GrpcSettings>,
+    /// OTLP over HTTP, protobuf and JSON.
+    #[serde(default, deserialize_with = "named")]
+    pub http: Option<HttpSettings>,
+}
+
+impl Default for Protocols {
+    fn default() -> Self {
+        Settings::default().protocols
+    }
+}
+
+/// `protocols: grpc:`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GrpcSettings {
+    /// Address to listen on, `host:port`.
+    pub endpoint: String,
+    /// The collector's name for the size limit, in MiB. Wins over `max_request_size`.
+    pub max_recv_msg_size_mib: Option<u64>,
+    /// Largest request in bytes, before and after inflating.
+    #[serde(with = "units::size")]
+    pub max_request_size: u64,
+    /// Requests served at a time on one connection.
+    pub max_concurrent_streams: u32,
+    /// How long a connection may stay silent before its first byte.
+    #[serde(with = "units::duration")]
+    pub read_header_timeout: Duration,
+    /// How long a request's body may take to arrive.
+    #[serde(with = "units::duration")]
+    pub read_timeout: Duration,
+}
+
+impl Default for GrpcSettings {
+    fn default() -> Self {
+        Self {
+            endpoint: "localhost:4317".to_owned(),
+            max_recv_msg_size_mib: None,
+            max_request_size: 64 * MIB,
+            max_concurrent_streams: 256,
+            read_header_timeout: Duration::from_secs(60),
+            read_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl GrpcSettings {
+    /// What the server needs of them.
+    pub fn limits(&self) -> Limits {
+        let bytes = self
+            .max_recv_msg_size_mib
+            .map_or(self.max_request_size, |mib| mib.saturating_mul(MIB));
+        Limits {
+            request_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            concurrent_streams: self.max_concurrent_streams,
+            header_time: self.read_header_timeout,
+            body_time: self.read_timeout,
+        }
+    }
+}
+
+/// `protocols: http:`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpSettings {
+    /// Address to listen on, `host:port`.
+    pub endpoint: String,
+    /// Largest request body in bytes, before and after inflating.
+    #[serde(with = "units::size", alias = "max_request_size")]
+    pub max_request_body_size: u64,
+    /// Path that takes traces.
+    pub traces_url_path: String,
+    /// Requests served at a time on one HTTP/2 connection.
+    pub max_concurrent_streams: u32,
+    /// How long the head of a request may take, and how long a connection may stay silent.
+    #[serde(with = "units::duration")]
+    pub read_header_timeout: Duration,
+    /// How long a request's body may take to arrive.
+    #[serde(with = "units::duration")]
+    pub read_timeout: Duration,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            endpoint: "localhost:4318".to_owned(),
+            max_request_body_size: 64 * MIB,
+            traces_url_path: "/v1/traces".to_owned(),
+            max_concurrent_streams: 256,
+            read_header_timeout: Duration::from_secs(60),
+            read_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl HttpSettings {
+    /// What the server needs of them.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            request_bytes: usize::try_from(self.max_request_body_size).unwrap_or(usize::MAX),
+            concurrent_streams: self.max_concurrent_streams,
+            header_time: self.read_header_timeout,
+            body_time: self.read_timeout,
+        }
+    }
+}
+
+/// Limits that both protocols share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest request in bytes, before and after inflating.
+    pub request_bytes: usize,
+    /// Requests served at a time on one HTTP/2 connection.
+    pub concurrent_streams: u32,
+    /// How long the head of a request may take.
+    pub header_time: Duration,
+    /// How long the body of a request may take.
+    pub body_time: Duration,
+}
+
+/// The queue between the receivers and the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IntakeSettings {
+    /// Requests that may wait.
+    pub max_requests: usize,
+    /// Bytes of bodies that may wait.
+    #[serde(with = "units::size")]
+    pub max_bytes: u64,
+    /// What a refused client is told to wait before it tries again.
+    #[serde(with = "units::duration")]
+    pub retry_after: Duration,
+}
+
+impl Default for IntakeSettings {
+    fn default() -> Self {
+        Self {
+            max_requests: 4096,
+            max_bytes: 64 * MIB,
+            retry_after: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A key that is there counts, even with nothing after the colon.
+fn named<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    null_is_default(deserializer).map(Some)
+}
+
+/// Nothing after the colon means defaults, as in the collector.
+fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Settings {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn silent_means_both_protocols_on_this_host() {
+        let settings = read("{}");
+        assert_eq!(settings, Settings::default());
+        assert_eq!(settings.protocols.grpc.unwrap().endpoint, "localhost:4317");
+        assert_eq!(settings.protocols.http.unwrap().endpoint, "localhost:4318");
+        assert_eq!(read(r#"{"protocols": null}"#), Settings::default());
+    }
+
+    #[test]
+    fn only_named_protocols_are_served_and_a_bare_name_is_enough() {
+        let settings = read(r#"{"protocols": {"grpc": null}}"#);
+        assert_eq!(settings.protocols.grpc, Some(GrpcSettings::default()));
+        assert_eq!(settings.protocols.http, None);
+    }
+
+    #[test]
+    fn r_03_the_limit_is_configurable_in_both_spellings() {
+        let settings = read(r#"{"protocols": {"grpc": {"max_recv_msg_size_mib": 4}}}"#);
+        assert_eq!(
+            settings.protocols.grpc.unwrap().limits().request_bytes,
+            4 << 20
+        );
+        let settings = read(r#"{"protocols": {"http": {"max_request_body_size": "1MiB"}}}"#);
+        assert_eq!(
+            settings.protocols.http.unwrap().limits().request_bytes,
+            1 << 20
+        );
+        let defaults = Settings::default().protocols;
+        assert_eq!(defaults.grpc.unwrap().limits().request_bytes, 64 << 20);
+        assert_eq!(defaults.http.unwrap().limits().request_bytes, 64 << 20);
+    }
+
+    #[test]
+    fn an_unknown_key_is_named() {
+        let error = serde_json::from_str::<Settings>(r#"{"protocols": {"grcp": {}}}"#).unwrap_err();
+        assert!(error.to_string().contains("grcp"), "{error}");
+    }
+}

@@ -6,6 +6,7 @@ mod effects;
 mod excerpt;
 mod finding;
 mod ids;
+mod pressure;
 mod release;
 mod sketch;
 mod step;
@@ -16,6 +17,7 @@ pub use effects::{CheckKind, Effects, Role, Targets, Verdict, Verification, Writ
 pub use excerpt::Excerpt;
 pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
 pub use ids::{Name, SpanId, TraceId};
+pub use pressure::Pressure;
 pub use release::{Carrier, EpisodeState, Patch, Release, Report, Selection, Waste};
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{

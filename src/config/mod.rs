@@ -1,1 +1,222 @@
-//! (being built)
+//! YAML -> configuration as typed, with positions -> [`Settings`], checked.
+//!
+//! Invariant: loading is pure (texts and a look-up of the environment come in as arguments), never
+//! panics, and reports everything that is wrong at once, each with `file:line:column`.
+
+mod anomaly;
+mod build;
+mod components;
+mod endpoints;
+mod expand;
+mod merge;
+mod parse;
+mod pipelines;
+mod print;
+mod problems;
+mod reader;
+mod report;
+mod secrets;
+mod settings;
+mod suggest;
+mod tree;
+mod wrong;
+
+pub use anomaly::severity;
+pub use build::Purpose;
+pub use report::Report;
+pub use settings::{Exporter, Pipeline, Receiver, Settings};
+
+use problems::Problems;
+use report::{Problem, SourceText};
+use tree::{Node, Place};
+
+/// Largest configuration text, in bytes.
+pub const TEXT_MAX: u64 = 1 << 20;
+
+/// A configuration text and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What reports call it: the file's path, `env:NAME`, `yaml:`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Keys may be paths (`exporters::debug::verbosity: basic`), as in a `yaml:` argument.
+    pub paths: bool,
+}
+
+impl Source {
+    /// The text of a file.
+    pub fn file(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+            paths: false,
+        }
+    }
+}
+
+/// What is allowed but probably not meant.
+pub type Warnings = Report;
+
+/// Reads what `agent-sentinel run` needs: all sources, later ones over earlier ones, then `overrides`
+/// (`--set path=value`), with the environment expanded.
+///
+/// # Errors
+/// Everything that is wrong, warnings included.
+pub fn load(
+    sources: &[Source],
+    overrides: &[(String, String)],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<(Settings, Warnings), Report> {
+    load_for(Purpose::Run, sources, overrides, env)
+}
+
+/// As [`load`], for a purpose.
+///
+/// # Errors
+/// Everything that is wrong, warnings included.
+pub fn load_for(
+    purpose: Purpose,
+    sources: &[Source],
+    overrides: &[(String, String)],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<(Settings, Warnings), Report> {
+    let mut load = Load::new(sources, overrides);
+    let settings = load
+        .tree(sources, overrides)
+        .map(|mut root| load.settings(&mut root, purpose, env));
+    match settings {
+        Some(settings) if !load.problems.has_errors() => Ok((settings, load.report())),
+        _ => Err(load.report()),
+    }
+}
+
+/// The merged configuration as YAML, environment expanded, secrets replaced by `***`.
+///
+/// # Errors
+/// What keeps the texts from being read and merged; the meaning of keys is not looked at.
+pub fn effective(
+    sources: &[Source],
+    overrides: &[(String, String)],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, Report> {
+    let mut load = Load::new(sources, overrides);
+    let printed = load.tree(sources, overrides).map(|mut root| {
+        expand::expand(&mut root, env, &mut load.problems);
+        print::yaml(&root)
+    });
+    match printed {
+        Some(printed) if !load.problems.has_errors() => Ok(printed),
+        _ => Err(load.report()),
+    }
+}
+
+/// One load on its way.
+struct Load {
+    texts: Vec<SourceText>,
+    problems: Problems,
+    secrets: Vec<Place>,
+}
+
+impl Load {
+    fn new(sources: &[Source], overrides: &[(String, String)]) -> Self {
+        let files = sources.iter().map(|source| SourceText {
+            name: source.name.clone(),
+            text: source.text.clone(),
+        });
+        let sets = overrides.iter().map(|(path, value)| SourceText {
+            name: "--set".to_owned(),
+            text: format!("{path}={value}"),
+        });
+        Self {
+            texts: files.chain(sets).collect(),
+            problems: Problems::default(),
+            secrets: Vec::new(),
+        }
+    }
+
+    /// All sources parsed and merged; `None` when the grammar of one is broken.
+    fn tree(&mut self, sources: &[Source], overrides: &[(String, String)]) -> Option<Node> {
+        let mut trees = Vec::new();
+        let mut broken = false;
+        for (index, source) in sources.iter().enumerate() {
+            match self.parse(index, source) {
+                Some(tree) => trees.push(tree),
+                None => broken = true,
+            }
+        }
+        for (index, (path, value)) in overrides.iter().enumerate() {
+            let index = sources.len() + index;
+            match merge::from_override(index, path, value, &mut self.problems) {
+                Some(tree) => {
+                    secrets::places(&tree, false, &mut self.secrets);
+                    trees.push(tree);
+                }
+                None => broken = true,
+            }
+        }
+        if broken {
+            return None;
+        }
+        let mut trees = trees.into_iter();
+        let mut root = trees.next().unwrap_or_else(|| {
+            Node::empty_map(Place {
+                source: 0,
+                start: 0,
+                end: 0,
+            })
+        });
+        for tree in trees {
+            merge::merge(&mut root, tree, &mut self.problems);
+        }
+        Some(root)
+    }
+
+    fn parse(&mut self, index: usize, source: &Source) -> Option<Node> {
+        let whole = Place {
+            source: index,
+            start: 0,
+            end: 0,
+        };
+        if source.text.len() as u64 > TEXT_MAX {
+            let message = format!("longer than {TEXT_MAX} bytes");
+            self.problems.push(Problem::error(whole, message));
+            return None;
+        }
+        let Some(node) = parse::parse(index, 0, &source.text, self.problems.list()) else {
+            secrets::places_in_text(index, &source.text, &mut self.secrets);
+            return None;
+        };
+        secrets::places(&node, false, &mut self.secrets);
+        if node.is_null() {
+            return Some(Node::empty_map(node.place));
+        }
+        if !matches!(node.value, tree::Value::Map(_)) {
+            self.problems.push(
+                Problem::error(node.place, "a configuration is a map of keys and values").help(
+                    "it starts with receivers:, processors:, exporters:, extensions: or service:",
+                ),
+            );
+            return None;
+        }
+        Some(if source.paths {
+            merge::unfold_paths(node, &mut self.problems)
+        } else {
+            node
+        })
+    }
+
+    fn settings(
+        &mut self,
+        root: &mut Node,
+        purpose: Purpose,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Settings {
+        expand::expand(root, env, &mut self.problems);
+        build::build(root, purpose, &mut self.problems)
+    }
+
+    fn report(self) -> Report {
+        Report::new(self.texts, self.problems.into_list(), &self.secrets)
+    }
+}

@@ -1,0 +1,400 @@
+//! The merged tree -> [`Settings`]: reads every component, resolves the pipelines, checks one against the
+//! other.
+
+use std::collections::BTreeMap;
+
+use crate::{control, engine, exporters, receivers};
+
+use super::anomaly;
+use super::components::{Section, defined, kind_of};
+use super::endpoints::{Listeners, wrong_target};
+use super::pipelines::{self, Typed};
+use super::problems::Problems;
+use super::report::Problem;
+use super::settings::{Exporter, Pipeline, Receiver, Settings};
+use super::suggest;
+use super::tree::{Entry, Node};
+
+/// What the configuration is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To run: receivers, exporters and a pipeline must be there.
+    Run,
+    /// To judge recorded spans: only `processors.anomaly` counts, and even that may be absent.
+    Replay,
+}
+
+/// Builds the settings; what is wrong goes to `problems`, and then the result is not to be used.
+pub(super) fn build(root: &Node, purpose: Purpose, problems: &mut Problems) -> Settings {
+    let mut builder = Builder {
+        root,
+        purpose,
+        problems,
+        listeners: Listeners::default(),
+    };
+    builder.top();
+    builder.all()
+}
+
+struct Builder<'a, 'p> {
+    root: &'a Node,
+    purpose: Purpose,
+    problems: &'p mut Problems,
+    listeners: Listeners,
+}
+
+/// Everything defined in one section that could be read, by id.
+type Defined<T> = BTreeMap<String, T>;
+
+impl<'a> Builder<'a, '_> {
+    fn top(&mut self) {
+        if let Some(connectors) = self.root.entry("connectors") {
+            self.problems.push(
+                Problem::error(connectors.key_place, "there are no connectors here")
+                    .help("keep them in a collector in front of or behind this one"),
+            );
+            self.problems.drop(connectors.key_place);
+        }
+        let keys = ["receivers", "processors", "exporters", "extensions", "service"];
+        let known = |entry: &&Entry| entry.key == "connectors" || keys.contains(&entry.key.as_str());
+        let unknown: Vec<&Entry> = self.root.entries().iter().filter(|e| !known(e)).collect();
+        for entry in unknown {
+            let problem = suggest::unknown_key(entry.key_place, &entry.key, &keys);
+            self.problems.push(problem);
+        }
+    }
+
+    fn all(&mut self) -> Settings {
+        let receivers = self.receivers();
+        let processors = self.processors();
+        let exporters = self.exporters();
+        let service = self.root.entry("service");
+        let health_check = self.extensions(service);
+        let (intake, telemetry, shutdown) = self.service(service);
+        let mut typed = pipelines::read(service, self.purpose, self.problems);
+        self.resolve(&mut typed);
+        pipelines::check(&typed, self.purpose, self.problems);
+        let used = |pick: fn(&Typed) -> &Vec<pipelines::Reference>, id: &str| {
+            typed
+                .iter()
+                .any(|pipeline| pick(pipeline).iter().any(|r| r.id == id))
+        };
+        let engine = self.anomaly(&typed, processors);
+        Settings {
+            receivers: receivers
+                .into_iter()
+                .filter(|(id, _)| used(|p| &p.receivers, id))
+                .map(|(id, settings)| Receiver { id, settings })
+                .collect(),
+            intake,
+            engine,
+            exporters: exporters
+                .into_iter()
+                .filter(|(id, _)| used(|p| &p.exporters, id))
+                .map(|(id, settings)| Exporter { id, settings })
+                .collect(),
+            health_check,
+            telemetry,
+            shutdown,
+            pipelines: typed.iter().map(Typed::names).collect(),
+        }
+    }
+
+    fn receivers(&mut self) -> Defined<receivers::Settings> {
+        let mut read = Defined::new();
+        for entry in defined(self.root, Section::Receivers, self.problems) {
+            let Some(settings) = self.problems.read::<receivers::Settings>(entry) else {
+                continue;
+            };
+            self.protocols(entry, &settings);
+            read.insert(entry.key.clone(), settings);
+        }
+        read
+    }
+
+    fn protocols(&mut self, entry: &Entry, settings: &receivers::Settings) {
+        let protocols = &settings.protocols;
+        if protocols.grpc.is_none() && protocols.http.is_none() {
+            self.problems.push(
+                Problem::error(entry.key_place, format!("`{}` serves no protocol", entry.key))
+                    .help("write protocols: {grpc: {}, http: {}}"),
+            );
+        }
+        for (protocol, endpoint) in [
+            ("grpc", protocols.grpc.as_ref().map(|grpc| &grpc.endpoint)),
+            ("http", protocols.http.as_ref().map(|http| &http.endpoint)),
+        ] {
+            let Some(endpoint) = endpoint else { continue };
+            let written = entry.value.at(&["protocols", protocol, "endpoint"]);
+            let place = written.map(Entry::shown);
+            let whose = format!("receivers.{}.protocols.{protocol}", entry.key);
+            self.listeners.add(endpoint, place, &whose, self.problems);
+        }
+    }
+
+    fn processors(&mut self) -> Defined<engine::Settings> {
+        let mut read = Defined::new();
+        for entry in defined(self.root, Section::Processors, self.problems) {
+            if let Some(settings) = anomaly::read(entry, self.problems) {
+                read.insert(entry.key.clone(), settings);
+            }
+        }
+        read
+    }
+
+    fn exporters(&mut self) -> Defined<exporters::Settings> {
+        let mut read = Defined::new();
+        for entry in defined(self.root, Section::Exporters, self.problems) {
+            let kind = kind_of(&entry.key);
+            let settings = self.problems.read_with(&entry.key, &entry.value, |reader| {
+                exporters::Settings::read(kind, reader).unwrap_or_else(|| {
+                    Err(serde::de::Error::custom("is no type of exporter"))
+                })
+            });
+            if let Some(settings) = settings {
+                self.exporter(entry, &settings);
+                read.insert(entry.key.clone(), settings);
+            }
+        }
+        read
+    }
+
+    fn exporter(&mut self, entry: &Entry, settings: &exporters::Settings) {
+        let (queue, retry, max) = match settings {
+            exporters::Settings::OtlpGrpc(grpc) => {
+                self.target(entry, "endpoint", &grpc.endpoint, true);
+                (&grpc.sending_queue, &grpc.retry_on_failure, grpc.max_request_size)
+            }
+            exporters::Settings::OtlpHttp(http) => {
+                match &http.traces_endpoint {
+                    Some(endpoint) => self.target(entry, "traces_endpoint", endpoint, false),
+                    None => self.target(entry, "endpoint", &http.endpoint, false),
+                }
+                (&http.sending_queue, &http.retry_on_failure, http.max_request_size)
+            }
+            exporters::Settings::File(file) => {
+                if file.path.is_empty() {
+                    self.lacks(entry, "path", "write path: traces.jsonl, or path: \"-\" for standard output");
+                }
+                return;
+            }
+            exporters::Settings::Debug(_) => return,
+        };
+        if let Err(message) = retry.check() {
+            let key = message.split(' ').next().unwrap_or("");
+            let place = entry.value.at(&["retry_on_failure", key]);
+            let place = place.or(entry.value.at(&["retry_on_failure"]));
+            let problem = Problem::error(place.unwrap_or(entry).shown(), message);
+            self.problems.push(problem);
+        }
+        if queue.enabled && queue.num_consumers == 0 {
+            let place = entry.value.at(&["sending_queue", "num_consumers"]);
+            let problem = Problem::error(
+                place.unwrap_or(entry).shown(),
+                "`num_consumers` is 0: nothing would be sent",
+            );
+            self.problems.push(problem);
+        }
+        if queue.enabled && queue.queue_size < max {
+            let place = entry.value.at(&["sending_queue", "queue_size"]);
+            let problem = Problem::warning(
+                place.unwrap_or(entry).shown(),
+                format!("the queue holds {} bytes, less than one request may have ({max})", queue.queue_size),
+            )
+            .help("queue_size counts bytes here, not requests; write 256MiB");
+            self.problems.push(problem);
+        }
+    }
+
+    fn target(&mut self, entry: &Entry, key: &str, endpoint: &str, bare: bool) {
+        if endpoint.is_empty() {
+            let example = if bare {
+                "write endpoint: localhost:4317"
+            } else {
+                "write endpoint: http://localhost:4318"
+            };
+            self.lacks(entry, key, example);
+            return;
+        }
+        if let Some(message) = wrong_target(endpoint, bare) {
+            let place = entry.value.at(&[key]).unwrap_or(entry).shown();
+            self.problems.push(Problem::error(place, message));
+        }
+    }
+
+    /// A key without which the component cannot work, unless what was written there is wrong already.
+    fn lacks(&mut self, entry: &Entry, key: &str, help: &str) {
+        let written = entry.value.entry(key);
+        if written.is_some_and(|w| {
+            self.problems.is_dropped(w.key_place) || self.problems.is_dropped(w.value.place)
+        }) {
+            return;
+        }
+        let place = written.map_or(entry.key_place, |written| written.key_place);
+        let message = format!("`{}` has no `{key}`", entry.key);
+        self.problems.push(Problem::error(place, message).help(help));
+    }
+
+    fn extensions(&mut self, service: Option<&Entry>) -> Option<control::HealthCheck> {
+        let mut read = Defined::new();
+        for entry in defined(self.root, Section::Extensions, self.problems) {
+            if let Some(settings) = self.problems.read::<control::HealthCheck>(entry) {
+                let place = entry.value.entry("endpoint").map(Entry::shown);
+                let whose = format!("extensions.{}", entry.key);
+                self.listeners
+                    .add(&settings.endpoint, place, &whose, self.problems);
+                read.insert(entry.key.clone(), settings);
+            }
+        }
+        let list = service.and_then(|service| service.value.entry("extensions"));
+        let used = pipelines::references(list, self.problems);
+        self.check_references(Section::Extensions, &used);
+        self.warn_unused(Section::Extensions, |id| used.iter().any(|r| r.id == id));
+        let mut started = used.iter().filter_map(|r| read.remove(&r.id));
+        let first = started.next();
+        if let (Some(_), Some(second)) = (started.next(), used.get(1)) {
+            self.problems.push(Problem::error(
+                second.place,
+                "one `health_check` is enough: they would all say the same",
+            ));
+        }
+        first
+    }
+
+    fn service(
+        &mut self,
+        service: Option<&Entry>,
+    ) -> (
+        receivers::IntakeSettings,
+        control::Telemetry,
+        control::Shutdown,
+    ) {
+        let Some(service) = service else {
+            return Default::default();
+        };
+        self.problems.only_keys(
+            &service.value,
+            &["extensions", "pipelines", "telemetry", "shutdown", "intake"],
+        );
+        let telemetry = self.part::<control::Telemetry>(service, "telemetry");
+        let written = service.value.at(&["telemetry", "metrics", "address"]);
+        for page in telemetry.metrics.pages() {
+            let place = written.or(service.value.at(&["telemetry", "metrics", "readers"]));
+            let place = place.map(Entry::shown);
+            self.listeners
+                .add(&page, place, "service.telemetry.metrics", self.problems);
+        }
+        (
+            self.part(service, "intake"),
+            telemetry,
+            self.part(service, "shutdown"),
+        )
+    }
+
+    fn part<T: serde::de::DeserializeOwned + Default>(&mut self, of: &Entry, key: &str) -> T {
+        let entry = of.value.entry(key);
+        entry
+            .and_then(|entry| self.problems.read(entry))
+            .unwrap_or_default()
+    }
+
+    /// Reports references to what is not defined, and what is defined and used nowhere.
+    fn resolve(&mut self, typed: &mut [Typed]) {
+        for pipeline in typed.iter() {
+            self.check_references(Section::Receivers, &pipeline.receivers);
+            self.check_references(Section::Processors, &pipeline.processors);
+            self.check_references(Section::Exporters, &pipeline.exporters);
+        }
+        if self.purpose == Purpose::Replay && typed.is_empty() {
+            return;
+        }
+        let picks: [(Section, fn(&Typed) -> &Vec<pipelines::Reference>); 3] = [
+            (Section::Receivers, |p| &p.receivers),
+            (Section::Processors, |p| &p.processors),
+            (Section::Exporters, |p| &p.exporters),
+        ];
+        for (section, pick) in picks {
+            self.warn_unused(section, |id| {
+                typed.iter().any(|p| pick(p).iter().any(|r| r.id == id))
+            });
+        }
+    }
+
+    fn check_references(&mut self, section: Section, references: &[pipelines::Reference]) {
+        let ids: Vec<&str> = self
+            .root
+            .get(section.key())
+            .map_or(&[][..], Node::entries)
+            .iter()
+            .map(|entry| entry.key.as_str())
+            .collect();
+        for reference in references {
+            // `anomaly` has a default for everything, so it need not be defined to be used.
+            let implied = section == Section::Processors && reference.id == "anomaly";
+            if ids.contains(&reference.id.as_str()) || implied {
+                continue;
+            }
+            let message = format!("{} `{}` is not defined", section.one(), reference.id);
+            let near = suggest::nearest(&reference.id, &ids);
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if ids.is_empty() => format!("define it under {}:", section.key()),
+                None => format!("defined under {}: {}", section.key(), ids.join(", ")),
+            };
+            self.problems
+                .push(Problem::error(reference.place, message).help(help));
+        }
+    }
+
+    fn warn_unused(&mut self, section: Section, used: impl Fn(&str) -> bool) {
+        for entry in defined_quietly(self.root, section) {
+            if !used(&entry.key) && !self.problems.is_dropped(entry.key_place) {
+                let place = match section {
+                    Section::Extensions => "service.extensions",
+                    _ => "any pipeline",
+                };
+                let message = format!(
+                    "{} `{}` is not in {place}: it is not started",
+                    section.one(),
+                    entry.key
+                );
+                self.problems
+                    .push(Problem::warning(entry.key_place, message));
+            }
+        }
+    }
+
+    /// The one `anomaly` in force.
+    fn anomaly(&mut self, typed: &[Typed], mut read: Defined<engine::Settings>) -> engine::Settings {
+        let named = typed
+            .iter()
+            .flat_map(|pipeline| &pipeline.processors)
+            .find(|reference| kind_of(&reference.id) == "anomaly");
+        match named {
+            Some(reference) => read.remove(&reference.id).unwrap_or_default(),
+            // Without a pipeline (replay) the only one there is.
+            None => match read.pop_first() {
+                Some((_, settings)) if read.is_empty() => settings,
+                _ => engine::Settings::default(),
+            },
+        }
+    }
+}
+
+fn defined_quietly(root: &Node, section: Section) -> &[Entry] {
+    root.get(section.key()).map_or(&[], Node::entries)
+}
+
+impl Typed {
+    fn names(&self) -> Pipeline {
+        let ids = |references: &[pipelines::Reference]| -> Vec<String> {
+            references.iter().map(|r| r.id.clone()).collect()
+        };
+        Pipeline {
+            name: self.name.clone(),
+            receivers: ids(&self.receivers),
+            processors: ids(&self.processors),
+            exporters: ids(&self.exporters),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The tree back as YAML, secrets replaced.
+//!
+//! Invariant: what is printed reads back as the same tree, secrets apart.
+
+use std::fmt::Write;
+
+use super::secrets::is_secret;
+use super::tree::{Node, Scalar, Value};
+
+/// What stands in place of a secret.
+const HIDDEN: &str = "\"***\"";
+
+/// The whole tree as a block document.
+pub(super) fn yaml(root: &Node) -> String {
+    let mut out = String::new();
+    match &root.value {
+        Value::Map(entries) if entries.is_empty() => out.push_str("{}\n"),
+        _ => block(root, 0, false, &mut out),
+    }
+    out
+}
+
+/// Writes the entries or members of a node that has some, one a line.
+fn block(node: &Node, indent: usize, secret: bool, out: &mut String) {
+    match &node.value {
+        Value::Scalar(scalar) => {
+            let _ = writeln!(out, "{:indent$}{}", "", shown(scalar, secret));
+        }
+        Value::Map(entries) => {
+            for entry in entries {
+                let secret = secret || is_secret(&entry.key);
+                let key = quoted_if_needed(&entry.key);
+                let _ = write!(out, "{:indent$}{key}:", "");
+                value(&entry.value, indent + 2, secret, out);
+            }
+        }
+        Value::List(members) => {
+            for member in members {
+                let _ = write!(out, "{:indent$}-", "");
+                value(member, indent + 2, secret, out);
+            }
+        }
+    }
+}
+
+/// Writes what comes after a key or a dash.
+fn value(node: &Node, indent: usize, secret: bool, out: &mut String) {
+    match &node.value {
+        Value::Scalar(scalar) => {
+            let _ = writeln!(out, " {}", shown(scalar, secret));
+        }
+        Value::Map(entries) if entries.is_empty() => out.push_str(" {}\n"),
+        Value::List(members) if members.is_empty() => out.push_str(" []\n"),
+        _ => {
+            out.push('\n');
+            block(node, indent, secret, out);
+        }
+    }
+}
+
+fn shown(scalar: &Scalar, secret: bool) -> String {
+    if scalar.is_null() {
+        return "null".to_owned();
+    }
+    if secret {
+        return HIDDEN.to_owned();
+    }
+    let typed = scalar.as_bool().is_some() || scalar.as_float().is_some();
+    if typed || scalar.as_int().is_some() {
+        return scalar.text.clone();
+    }
+    quoted_if_needed(&scalar.text)
+}
+
+/// Plain where plain is safe beyond doubt, else double-quoted in JSON's way, which is YAML's too.
+fn quoted_if_needed(text: &str) -> String {
+    let plain = Scalar {
+        text: text.to_owned(),
+        plain: true,
+        typed: None,
+    };
+    let safe = text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':'))
+        && text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'/')
+        && !text.ends_with(':')
+        && !plain.is_null()
+        && plain.as_bool().is_none();
+    if safe {
+        text.to_owned()
+    } else {
+        serde_json::Value::from(text).to_string().replace('$', "$$")
+    }
+}

@@ -1,0 +1,107 @@
+//! Collects problems, so that all of them come out at once, and remembers what was left out because of
+//! them, so that none comes out twice.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use serde::de::DeserializeOwned;
+
+use super::reader::Reader;
+use super::report::{Grade, Problem};
+use super::tree::{Entry, Node, Place};
+use super::wrong::Wrong;
+
+/// Most problems of one load; a file of another kind altogether would have thousands.
+const PROBLEMS_MAX: usize = 100;
+
+/// Problems found so far.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    found: Vec<Problem>,
+    /// Places of keys, members and values that are wrong and must be passed over.
+    dropped: RefCell<HashSet<Place>>,
+}
+
+impl Problems {
+    /// Adds one.
+    pub(super) fn push(&mut self, problem: Problem) {
+        if self.found.len() < PROBLEMS_MAX {
+            self.found.push(problem);
+        }
+    }
+
+    /// Where the parser puts its own.
+    pub(super) fn list(&mut self) -> &mut Vec<Problem> {
+        &mut self.found
+    }
+
+    /// Passes over whatever stands at `place` from now on.
+    pub(super) fn drop(&self, place: Place) {
+        self.dropped.borrow_mut().insert(place);
+    }
+
+    /// Whether something was left out at `place`.
+    pub(super) fn is_dropped(&self, place: Place) -> bool {
+        self.dropped.borrow().contains(&place)
+    }
+
+    /// Whether anything found is an error.
+    pub(super) fn has_errors(&self) -> bool {
+        self.found.iter().any(|p| p.grade == Grade::Error)
+    }
+
+    /// All of them.
+    pub(super) fn into_list(self) -> Vec<Problem> {
+        self.found
+    }
+
+    /// Reads the value of an entry as `T`, reporting everything in it that does not fit. What does not
+    /// fit is passed over, so that the rest is still read. `None` only when the value as a whole is
+    /// of no use.
+    pub(super) fn read<T: DeserializeOwned>(&mut self, entry: &Entry) -> Option<T> {
+        if self.is_dropped(entry.key_place) || self.is_dropped(entry.value.place) {
+            return None;
+        }
+        self.read_node(&entry.key, &entry.value)
+    }
+
+    /// As [`Problems::read`], for a value under a key of the given name.
+    pub(super) fn read_node<T: DeserializeOwned>(&mut self, key: &str, node: &Node) -> Option<T> {
+        self.read_with(key, node, |reader| T::deserialize(reader))
+    }
+
+    /// As [`Problems::read_node`], with a reading of one's own.
+    pub(super) fn read_with<T>(
+        &mut self,
+        key: &str,
+        node: &Node,
+        read: impl Fn(Reader<'_>) -> Result<T, Wrong>,
+    ) -> Option<T> {
+        loop {
+            let (problem, at) = {
+                let reader = Reader::new(node, key, &self.dropped);
+                match read(reader) {
+                    Ok(value) => return Some(value),
+                    Err(wrong) => wrong.into_problem(reader),
+                }
+            };
+            if let Some(problem) = problem {
+                self.push(problem);
+            }
+            let new = self.dropped.borrow_mut().insert(at);
+            if !new || at == node.place || self.found.len() >= PROBLEMS_MAX {
+                return None;
+            }
+        }
+    }
+
+    /// Reports keys of a map that are none of `allowed`.
+    pub(super) fn only_keys(&mut self, node: &Node, allowed: &[&str]) {
+        for entry in node.entries() {
+            if !allowed.contains(&entry.key.as_str()) {
+                let problem = super::suggest::unknown_key(entry.key_place, &entry.key, allowed);
+                self.push(problem);
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The checked configuration, as the parts of the program take it.
+//!
+//! Invariant: whatever holds a `Settings` may rely on every check having passed: names resolve, endpoints
+//! parse, ranges hold.
+
+use std::fmt;
+
+use crate::{control, engine, exporters, receivers};
+
+/// Everything a run needs to know.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Receivers that a pipeline uses, in the order of the configuration.
+    pub receivers: Vec<Receiver>,
+    /// The queue between receivers and engine.
+    pub intake: receivers::IntakeSettings,
+    /// The engine: `processors.anomaly`.
+    pub engine: engine::Settings,
+    /// Exporters that a pipeline uses, in the order of the configuration.
+    pub exporters: Vec<Exporter>,
+    /// The health page, when `service.extensions` names it.
+    pub health_check: Option<control::HealthCheck>,
+    /// Own logs and metrics.
+    pub telemetry: control::Telemetry,
+    /// How long stopping may take.
+    pub shutdown: control::Shutdown,
+    /// The pipelines as they are written, for the start-up log.
+    pub pipelines: Vec<Pipeline>,
+}
+
+/// A receiver with its name.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Its id, as `otlp` or `otlp/edge`; a metric label.
+    pub id: String,
+    /// What it is told.
+    pub settings: receivers::Settings,
+}
+
+/// An exporter with its name.
+#[derive(Clone, Debug)]
+pub struct Exporter {
+    /// Its id, as `debug` or `otlp_grpc/jaeger`; a metric label.
+    pub id: String,
+    /// What it is told.
+    pub settings: exporters::Settings,
+}
+
+/// One pipeline: ids only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// `traces` or `traces/x`.
+    pub name: String,
+    /// Where spans come from.
+    pub receivers: Vec<String>,
+    /// What they go through: the one `anomaly`.
+    pub processors: Vec<String>,
+    /// Where they go.
+    pub exporters: Vec<String>,
+}
+
+impl fmt::Display for Pipeline {
+    /// `traces: otlp -> anomaly -> debug, otlp_grpc/jaeger`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} -> {} -> {}",
+            self.name,
+            self.receivers.join(", "),
+            self.processors.join(", "),
+            self.exporters.join(", ")
+        )
+    }
+}

@@ -6,9 +6,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::annotations;
 use crate::detectors::{self, Rules, descriptor};
-use crate::model::{AnomalyType, Severity, units};
-use crate::{annotations, engine, policies, sessions};
+use crate::engine;
+use crate::model::{AnomalyType, units};
+use crate::policies;
+use crate::sessions;
 
 use super::problems::Problems;
 use super::report::Problem;
@@ -224,16 +227,4 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// A severity by name, for the command line.
-pub fn severity(name: &str) -> Option<Severity> {
-    [
-        Severity::Info,
-        Severity::Warning,
-        Severity::Error,
-        Severity::Critical,
-    ]
-    .into_iter()
-    .find(|severity| severity.name() == name)
 }

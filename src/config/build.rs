@@ -3,14 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::{control, engine, exporters, receivers};
+use crate::control;
+use crate::engine;
+use crate::exporters;
+use crate::receivers;
 
 use super::anomaly;
 use super::components::{Section, defined, kind_of};
-use super::endpoints::{Listeners, wrong_target};
+use super::endpoints::Listeners;
 use super::pipelines::{self, Typed};
 use super::problems::Problems;
 use super::report::Problem;
+use super::sending;
 use super::settings::{Exporter, Pipeline, Receiver, Settings};
 use super::suggest;
 use super::tree::{Entry, Node};
@@ -55,8 +59,15 @@ impl<'a> Builder<'a, '_> {
             );
             self.problems.drop(connectors.key_place);
         }
-        let keys = ["receivers", "processors", "exporters", "extensions", "service"];
-        let known = |entry: &&Entry| entry.key == "connectors" || keys.contains(&entry.key.as_str());
+        let keys = [
+            "receivers",
+            "processors",
+            "exporters",
+            "extensions",
+            "service",
+        ];
+        let known =
+            |entry: &&Entry| entry.key == "connectors" || keys.contains(&entry.key.as_str());
         let unknown: Vec<&Entry> = self.root.entries().iter().filter(|e| !known(e)).collect();
         for entry in unknown {
             let problem = suggest::unknown_key(entry.key_place, &entry.key, &keys);
@@ -74,7 +85,7 @@ impl<'a> Builder<'a, '_> {
         let mut typed = pipelines::read(service, self.purpose, self.problems);
         self.resolve(&mut typed);
         pipelines::check(&typed, self.purpose, self.problems);
-        let used = |pick: fn(&Typed) -> &Vec<pipelines::Reference>, id: &str| {
+        let used = |pick: pipelines::Pick, id: &str| {
             typed
                 .iter()
                 .any(|pipeline| pick(pipeline).iter().any(|r| r.id == id))
@@ -116,8 +127,11 @@ impl<'a> Builder<'a, '_> {
         let protocols = &settings.protocols;
         if protocols.grpc.is_none() && protocols.http.is_none() {
             self.problems.push(
-                Problem::error(entry.key_place, format!("`{}` serves no protocol", entry.key))
-                    .help("write protocols: {grpc: {}, http: {}}"),
+                Problem::error(
+                    entry.key_place,
+                    format!("`{}` serves no protocol", entry.key),
+                )
+                .help("write protocols: {grpc: {}, http: {}}"),
             );
         }
         for (protocol, endpoint) in [
@@ -147,92 +161,15 @@ impl<'a> Builder<'a, '_> {
         for entry in defined(self.root, Section::Exporters, self.problems) {
             let kind = kind_of(&entry.key);
             let settings = self.problems.read_with(&entry.key, &entry.value, |reader| {
-                exporters::Settings::read(kind, reader).unwrap_or_else(|| {
-                    Err(serde::de::Error::custom("is no type of exporter"))
-                })
+                exporters::Settings::read(kind, reader)
+                    .unwrap_or_else(|| Err(serde::de::Error::custom("is no type of exporter")))
             });
             if let Some(settings) = settings {
-                self.exporter(entry, &settings);
+                sending::check(entry, &settings, self.problems);
                 read.insert(entry.key.clone(), settings);
             }
         }
         read
-    }
-
-    fn exporter(&mut self, entry: &Entry, settings: &exporters::Settings) {
-        let (queue, retry, max) = match settings {
-            exporters::Settings::OtlpGrpc(grpc) => {
-                self.target(entry, "endpoint", &grpc.endpoint, true);
-                (&grpc.sending_queue, &grpc.retry_on_failure, grpc.max_request_size)
-            }
-            exporters::Settings::OtlpHttp(http) => {
-                match &http.traces_endpoint {
-                    Some(endpoint) => self.target(entry, "traces_endpoint", endpoint, false),
-                    None => self.target(entry, "endpoint", &http.endpoint, false),
-                }
-                (&http.sending_queue, &http.retry_on_failure, http.max_request_size)
-            }
-            exporters::Settings::File(file) => {
-                if file.path.is_empty() {
-                    self.lacks(entry, "path", "write path: traces.jsonl, or path: \"-\" for standard output");
-                }
-                return;
-            }
-            exporters::Settings::Debug(_) => return,
-        };
-        if let Err(message) = retry.check() {
-            let key = message.split(' ').next().unwrap_or("");
-            let place = entry.value.at(&["retry_on_failure", key]);
-            let place = place.or(entry.value.at(&["retry_on_failure"]));
-            let problem = Problem::error(place.unwrap_or(entry).shown(), message);
-            self.problems.push(problem);
-        }
-        if queue.enabled && queue.num_consumers == 0 {
-            let place = entry.value.at(&["sending_queue", "num_consumers"]);
-            let problem = Problem::error(
-                place.unwrap_or(entry).shown(),
-                "`num_consumers` is 0: nothing would be sent",
-            );
-            self.problems.push(problem);
-        }
-        if queue.enabled && queue.queue_size < max {
-            let place = entry.value.at(&["sending_queue", "queue_size"]);
-            let problem = Problem::warning(
-                place.unwrap_or(entry).shown(),
-                format!("the queue holds {} bytes, less than one request may have ({max})", queue.queue_size),
-            )
-            .help("queue_size counts bytes here, not requests; write 256MiB");
-            self.problems.push(problem);
-        }
-    }
-
-    fn target(&mut self, entry: &Entry, key: &str, endpoint: &str, bare: bool) {
-        if endpoint.is_empty() {
-            let example = if bare {
-                "write endpoint: localhost:4317"
-            } else {
-                "write endpoint: http://localhost:4318"
-            };
-            self.lacks(entry, key, example);
-            return;
-        }
-        if let Some(message) = wrong_target(endpoint, bare) {
-            let place = entry.value.at(&[key]).unwrap_or(entry).shown();
-            self.problems.push(Problem::error(place, message));
-        }
-    }
-
-    /// A key without which the component cannot work, unless what was written there is wrong already.
-    fn lacks(&mut self, entry: &Entry, key: &str, help: &str) {
-        let written = entry.value.entry(key);
-        if written.is_some_and(|w| {
-            self.problems.is_dropped(w.key_place) || self.problems.is_dropped(w.value.place)
-        }) {
-            return;
-        }
-        let place = written.map_or(entry.key_place, |written| written.key_place);
-        let message = format!("`{}` has no `{key}`", entry.key);
-        self.problems.push(Problem::error(place, message).help(help));
     }
 
     fn extensions(&mut self, service: Option<&Entry>) -> Option<control::HealthCheck> {
@@ -308,7 +245,7 @@ impl<'a> Builder<'a, '_> {
         if self.purpose == Purpose::Replay && typed.is_empty() {
             return;
         }
-        let picks: [(Section, fn(&Typed) -> &Vec<pipelines::Reference>); 3] = [
+        let picks: [(Section, pipelines::Pick); 3] = [
             (Section::Receivers, |p| &p.receivers),
             (Section::Processors, |p| &p.processors),
             (Section::Exporters, |p| &p.exporters),
@@ -365,7 +302,11 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// The one `anomaly` in force.
-    fn anomaly(&mut self, typed: &[Typed], mut read: Defined<engine::Settings>) -> engine::Settings {
+    fn anomaly(
+        &mut self,
+        typed: &[Typed],
+        mut read: Defined<engine::Settings>,
+    ) -> engine::Settings {
         let named = typed
             .iter()
             .flat_map(|pipeline| &pipeline.processors)

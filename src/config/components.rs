@@ -65,9 +65,7 @@ impl Section {
             }
             (Self::Processors, _) => COLLECTOR_PROCESSORS.contains(&kind).then_some(BESIDE),
             (Self::Exporters, "logging") => Some("it is called `debug` now"),
-            (Self::Exporters, "jaeger") => {
-                Some("use `otlp_grpc`: Jaeger takes OTLP on port 4317")
-            }
+            (Self::Exporters, "jaeger") => Some("use `otlp_grpc`: Jaeger takes OTLP on port 4317"),
             (Self::Exporters, "zipkin" | "kafka" | "loadbalancing" | "otelarrow" | "nop") => {
                 Some("send by `otlp_grpc` or `otlp_http` to a collector that has it")
             }
@@ -175,7 +173,8 @@ fn check_id(id: &str, section: Section) -> Option<(String, Vec<String>)> {
         return Some((message, vec![advice.to_owned()]));
     }
     let message = format!("unknown {} type `{kind}`", section.one());
-    let near = suggest::nearest(kind, section.kinds()).map(|near| format!("did you mean `{near}`?"));
-    let allowed = format!("there are: {}", section.kinds().join(", "));
+    let near =
+        suggest::nearest(kind, section.kinds()).map(|near| format!("did you mean `{near}`?"));
+    let allowed = suggest::wrapped("there are: ", section.kinds());
     Some((message, near.into_iter().chain([allowed]).collect()))
 }

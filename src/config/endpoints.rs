@@ -81,14 +81,19 @@ impl Listeners {
                 return;
             }
         };
-        if let Some((_, _, other)) = self.known.iter().find(|(known, ..)| known.collides(&listen)) {
+        if let Some((_, _, other)) = self
+            .known
+            .iter()
+            .find(|(known, ..)| known.collides(&listen))
+        {
             let message = format!("port {} is taken by {other} already", listen.port);
             problems.push(report(message).help(format!("give {whose} a port of its own")));
         }
         if let (false, Some(place)) = (listen.is_loopback(), place) {
             problems.push(
-                Problem::warning(place, format!("{whose} can be reached from other hosts"))
-                    .help("there is no authentication in this release; localhost is only this host"),
+                Problem::warning(place, format!("{whose} can be reached from other hosts")).help(
+                    "there is no authentication in this release; localhost is only this host",
+                ),
             );
         }
         self.known.push((listen, place, whose.to_owned()));
@@ -126,7 +131,9 @@ pub(super) fn wrong_target(text: &str, bare: bool) -> Option<String> {
         None => None,
     };
     let host_missing = authority.is_empty() || authority.starts_with(':');
-    let bad_port = port.is_some_and(|port| port.parse::<u16>().is_ok_and(|p| p == 0) || port.parse::<u16>().is_err());
+    let bad_port = port.is_some_and(|port| {
+        port.parse::<u16>().is_ok_and(|p| p == 0) || port.parse::<u16>().is_err()
+    });
     if host_missing || bad_port || authority.contains(char::is_whitespace) {
         return Some(format!("`{text}` is no address; write host:port"));
     }
@@ -152,7 +159,15 @@ mod tests {
             };
             assert_eq!(Listen::parse(text), Ok(want), "{text}");
         }
-        for wrong in ["", "localhost", "http://localhost:1", "::1:4317", "[::1:1", "a:70000", "a:"] {
+        for wrong in [
+            "",
+            "localhost",
+            "http://localhost:1",
+            "::1:4317",
+            "[::1:1",
+            "a:70000",
+            "a:",
+        ] {
             assert!(Listen::parse(wrong).is_err(), "{wrong}");
         }
     }
@@ -168,19 +183,36 @@ mod tests {
             ("[::]:1", false),
             ("collector:1", false),
         ] {
-            assert_eq!(Listen::parse(text).map(|l| l.is_loopback()), Ok(want), "{text}");
+            assert_eq!(
+                Listen::parse(text).map(|l| l.is_loopback()),
+                Ok(want),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn targets() {
-        for good in ["jaeger:4317", "http://jaeger:4317", "[::1]:4317", "10.0.0.1:1"] {
+        for good in [
+            "jaeger:4317",
+            "http://jaeger:4317",
+            "[::1]:4317",
+            "10.0.0.1:1",
+        ] {
             assert_eq!(wrong_target(good, true), None, "{good}");
         }
         for good in ["http://x:4318", "http://x/otlp", "http://[::1]:1/v1"] {
             assert_eq!(wrong_target(good, false), None, "{good}");
         }
-        for bad in ["jaeger", "https://x:1", "ftp://x:1", ":4317", "x:0", "x:y", "http://"] {
+        for bad in [
+            "jaeger",
+            "https://x:1",
+            "ftp://x:1",
+            ":4317",
+            "x:0",
+            "x:y",
+            "http://",
+        ] {
             assert!(wrong_target(bad, true).is_some(), "{bad}");
         }
         assert!(wrong_target("x:4318", false).is_some());

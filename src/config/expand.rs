@@ -55,9 +55,7 @@ impl Wrong {
         match self {
             Self::Unset(name) => (
                 format!("environment variable `{name}` is not set"),
-                Some(format!(
-                    "set it, or give a default: ${{env:{name}:-value}}"
-                )),
+                Some(format!("set it, or give a default: ${{env:{name}:-value}}")),
             ),
             Self::Name(name) => (
                 format!("`{name}` is no name of an environment variable"),

@@ -16,12 +16,12 @@ mod problems;
 mod reader;
 mod report;
 mod secrets;
+mod sending;
 mod settings;
 mod suggest;
 mod tree;
 mod wrong;
 
-pub use anomaly::severity;
 pub use build::Purpose;
 pub use report::Report;
 pub use settings::{Exporter, Pipeline, Receiver, Settings};

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use granit_parser::{ErrorKind, Event, Parser, ScanError, ScalarStyle, Scanner, Span, StrInput};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Scanner, Span, StrInput};
 
 use super::report::Problem;
 use super::tree::{DEPTH_MAX, Entry, Node, Place, Scalar, Value};
@@ -39,10 +39,7 @@ pub(super) fn parse(
         anchored: 0,
         problems,
     };
-    match builder.document() {
-        Ok(node) => Some(node),
-        Err(Broken) => None,
-    }
+    builder.document().ok()
 }
 
 /// The grammar is broken and the problem reported.
@@ -68,10 +65,10 @@ impl<'a> Builder<'a, '_> {
                 Event::StreamEnd => break,
                 _ if root.is_some() => {
                     let place = self.place(span);
-                    self.problems.push(
-                        Problem::error(place, "a second document in one file")
-                            .help("give each document as a file of its own: --config a.yaml --config b.yaml"),
-                    );
+                    self.problems
+                        .push(Problem::error(place, "a second document in one file").help(
+                        "give each document as a file of its own: --config a.yaml --config b.yaml",
+                    ));
                     break;
                 }
                 event => root = Some(self.node(event, span, 0)?),
@@ -180,7 +177,8 @@ impl<'a> Builder<'a, '_> {
                 merges.push(value);
             } else if let Some(first) = index.get(&text).and_then(|at| entries.get(*at)) {
                 let problem = Problem::error(key.place, format!("duplicate key `{text}`"));
-                self.problems.push(problem.also(first.key_place, "first here"));
+                self.problems
+                    .push(problem.also(first.key_place, "first here"));
             } else {
                 index.insert(text.clone(), entries.len());
                 entries.push(Entry {
@@ -198,12 +196,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// `<<`: keys that the map does not have itself; of several maps the first to have a key wins.
-    fn merge(
-        &mut self,
-        merge: Node,
-        entries: &mut Vec<Entry>,
-        index: &mut HashMap<String, usize>,
-    ) {
+    fn merge(&mut self, merge: Node, entries: &mut Vec<Entry>, index: &mut HashMap<String, usize>) {
         match merge.value {
             Value::Map(merged) => {
                 for entry in merged {

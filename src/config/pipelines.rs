@@ -23,6 +23,9 @@ pub(super) struct Typed {
     pub(super) exporters: Vec<Reference>,
 }
 
+/// One of the three lists of a pipeline.
+pub(super) type Pick = fn(&Typed) -> &Vec<Reference>;
+
 /// Reads all pipelines of traces; the others are reported.
 pub(super) fn read(
     service: Option<&Entry>,
@@ -40,11 +43,9 @@ pub(super) fn read(
         }
         let keys = ["receivers", "processors", "exporters"];
         if !matches!(entry.value.value, Value::Map(_)) && !entry.value.is_null() {
-            problems.push(
-                Problem::error(entry.key_place, "a pipeline is a map").help(
-                    "write traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}",
-                ),
-            );
+            problems.push(Problem::error(entry.key_place, "a pipeline is a map").help(
+                "write traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}",
+            ));
             continue;
         }
         problems.only_keys(&entry.value, &keys);
@@ -106,7 +107,10 @@ pub(super) fn references(entry: Option<&Entry>, problems: &mut Problems) -> Vec<
             continue;
         }
         let Some(id) = member.text() else {
-            problems.push(Problem::error(member.place, "here the name of a component is expected"));
+            problems.push(Problem::error(
+                member.place,
+                "here the name of a component is expected",
+            ));
             continue;
         };
         match found.iter().find(|known| known.id == id) {
@@ -143,7 +147,10 @@ pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) 
             problems.push(
                 Problem::error(
                     pipeline.place,
-                    format!("pipeline `{}` has no processor: nothing would be judged", pipeline.name),
+                    format!(
+                        "pipeline `{}` has no processor: nothing would be judged",
+                        pipeline.name
+                    ),
                 )
                 .help("write processors: [anomaly]"),
             );
@@ -163,9 +170,12 @@ fn one_engine(typed: &[Typed], problems: &mut Problems) {
     let Some((first, others)) = typed.split_first() else {
         return;
     };
-    let same = |pick: fn(&Typed) -> &Vec<Reference>| {
+    let same = |pick: Pick| {
         let ids = |pipeline| {
-            let mut ids: Vec<String> = pick(pipeline).iter().map(|r: &Reference| r.id.clone()).collect();
+            let mut ids: Vec<String> = pick(pipeline)
+                .iter()
+                .map(|r: &Reference| r.id.clone())
+                .collect();
             ids.sort();
             ids
         };

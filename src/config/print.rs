@@ -82,7 +82,10 @@ fn quoted_if_needed(text: &str) -> String {
     let safe = text
         .bytes()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':'))
-        && text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'/')
+        && text
+            .bytes()
+            .next()
+            .is_some_and(|b| b.is_ascii_alphabetic() || b == b'/')
         && !text.ends_with(':')
         && !plain.is_null()
         && plain.as_bool().is_none();

@@ -80,9 +80,10 @@ impl<'a> Reader<'a> {
     /// Whether something of this map was dropped.
     pub(super) fn is_incomplete(self) -> bool {
         let dropped = self.dropped.borrow();
-        self.node.entries().iter().any(|entry| {
-            dropped.contains(&entry.key_place) || dropped.contains(&entry.value.place)
-        })
+        self.node
+            .entries()
+            .iter()
+            .any(|entry| dropped.contains(&entry.key_place) || dropped.contains(&entry.value.place))
     }
 
     fn wants<T>(self, expected: &str) -> Result<T, Wrong> {

@@ -9,8 +9,15 @@ pub(super) fn is_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase().replace('-', "_");
     matches!(key.as_str(), "headers" | "auth" | "key_pem" | "credentials")
         || [
-            "password", "passwd", "secret", "token", "authorization", "api_key", "apikey",
-            "bearer", "cookie",
+            "password",
+            "passwd",
+            "secret",
+            "token",
+            "authorization",
+            "api_key",
+            "apikey",
+            "bearer",
+            "cookie",
         ]
         .iter()
         .any(|word| key.contains(word))

@@ -5,7 +5,10 @@
 
 use std::fmt;
 
-use crate::{control, engine, exporters, receivers};
+use crate::control;
+use crate::engine;
+use crate::exporters;
+use crate::receivers;
 
 /// Everything a run needs to know.
 #[derive(Clone, Debug, Default)]

@@ -11,8 +11,19 @@ pub(super) fn nearest<'a>(typed: &str, allowed: &[&'a str]) -> Option<&'a str> {
         .map(|name| (strsim::damerau_levenshtein(&folded, &fold(name)), *name))
         .min()?;
     let longest = typed.chars().count().max(name.chars().count());
-    // A third of the letters may differ; below that a guess would be noise.
-    (distance * 3 <= longest).then_some(name)
+    // A third of the letters may differ, or one may be the beginning of the other (`warning`, `warn`);
+    // beyond that a guess would be noise.
+    let near = distance * 3 <= longest;
+    let begun = |name: &&&str| {
+        let name = fold(name);
+        folded.len().min(name.len()) >= 3
+            && (folded.starts_with(&name) || name.starts_with(&folded))
+    };
+    if near {
+        Some(name)
+    } else {
+        allowed.iter().find(begun).copied()
+    }
 }
 
 /// Case and separators are the commonest slips: `maxSize`, `max-size`.
@@ -34,10 +45,35 @@ pub(super) fn advise(problem: Problem, typed: &str, allowed: &[&str]) -> Problem
     let near = nearest(typed, allowed).map(|name| format!("did you mean `{name}`?"));
     let all = match allowed {
         [] => "no key is allowed here".to_owned(),
-        names => format!("allowed: {}", names.join(", ")),
+        names => wrapped("allowed: ", names),
     };
     problem.helps(near).help(all)
 }
+
+/// Names separated by commas, in lines of at most [`WIDTH`] bytes.
+pub(super) fn wrapped(lead: &str, names: &[&str]) -> String {
+    let mut out = lead.to_owned();
+    let mut width = out.len();
+    for (at, name) in names.iter().enumerate() {
+        let comma = usize::from(at + 1 < names.len());
+        if at > 0 && width + 1 + name.len() + comma > WIDTH {
+            out.push('\n');
+            width = 0;
+        } else if at > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out.push_str(name);
+        width += name.len() + comma;
+        if comma > 0 {
+            out.push(',');
+        }
+    }
+    out
+}
+
+/// Width of a line of advice, so that it fits 100 columns with its margin.
+const WIDTH: usize = 84;
 
 #[cfg(test)]
 mod tests {
@@ -52,6 +88,7 @@ mod tests {
             ("wnidow", Some("window")),
             ("maxRequestSize", Some("max_request_size")),
             ("min-repeats", Some("min_repeats")),
+            ("thresh", Some("threshold")),
             ("colour", None),
             ("", None),
         ] {

@@ -224,4 +224,3 @@ impl de::Error for Wrong {
         Self::new(Kind::Missing { key })
     }
 }
-

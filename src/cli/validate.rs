@@ -1,0 +1,25 @@
+//! `validate`: everything that is wrong with a configuration, at once.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::arguments::ValidateArguments;
+use super::configuration;
+use super::failure::{CONFIGURATION, Failure, told};
+
+/// Exit 0 when the configuration would run, 78 when not.
+pub(super) fn validate(arguments: &ValidateArguments) -> Result<ExitCode, Failure> {
+    let (settings, warnings) = configuration::load(&arguments.config)?;
+    if !warnings.is_empty() {
+        writeln!(anstream::stderr(), "{}\n", told(&warnings))?;
+    }
+    if arguments.deny_warnings && !warnings.is_empty() {
+        return Err(Failure::Told(CONFIGURATION));
+    }
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}: valid", arguments.config.config.join(", "))?;
+    for pipeline in &settings.pipelines {
+        writeln!(out, "  {pipeline}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

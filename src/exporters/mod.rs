@@ -1,11 +1,159 @@
 //! Releases -> backends: one queue and one retry for every kind of exporter.
 //!
 //! Invariant: every span handed to an exporter ends as sent or as dropped for exactly one reason; until
-//! then it is queued or in flight.
+//! then it is queued or in flight. Connections and files come opened from `runtime`.
 
+mod counters;
+mod delivery;
+mod endpoint;
+mod outcome;
+mod queue;
+mod retry;
 mod settings;
+mod squeeze;
+mod transport;
+mod voice;
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::model::{Pressure, Release};
+
+use delivery::Shared;
+use endpoint::Destination;
+use queue::Queue;
+use transport::{Grpc, Http, Transport};
+use voice::Voice;
+
+pub use counters::{Balance, Counters, Reason};
+pub use delivery::Work;
+pub use endpoint::BuildError;
 pub use settings::{
     Compression, DebugSettings, Encoding, FileSettings, OnFull, OtlpGrpcSettings, OtlpHttpSettings,
     QueueSettings, RetrySettings, Settings, Sizer, TlsSettings, Verbosity,
 };
+pub use transport::Connector;
+
+/// Where releases are handed in. Its [`Work`] takes them to the backend.
+#[derive(Debug)]
+pub struct Exporter {
+    name: String,
+    queue: Arc<Queue>,
+    counters: Arc<Counters>,
+    voice: Arc<Voice>,
+}
+
+impl Exporter {
+    /// The name from the configuration, as `otlp_grpc/jaeger`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes a release. Never blocks; what finds no room is counted as dropped.
+    pub fn enqueue(&self, release: Arc<Release>) {
+        self.queue.push(release);
+    }
+
+    /// Nothing more will be handed in: the work ends when everything is settled.
+    pub fn close(&self) {
+        self.queue.close();
+    }
+
+    /// The books.
+    pub fn balance(&self) -> Balance {
+        self.counters.balance()
+    }
+
+    /// Bytes that wait or are being sent.
+    pub fn queue_bytes(&self) -> usize {
+        self.queue.bytes()
+    }
+
+    /// Bytes that may wait.
+    pub fn queue_capacity(&self) -> usize {
+        self.queue.capacity()
+    }
+
+    /// Why the backend takes nothing at present; `None` while it does.
+    pub fn failing(&self) -> Option<String> {
+        self.voice.failing()
+    }
+}
+
+/// An exporter over gRPC. While its queue is full, `pressure` is on.
+pub fn otlp_grpc(
+    name: &str,
+    settings: &OtlpGrpcSettings,
+    connector: Connector,
+    pressure: &Pressure,
+) -> Result<(Exporter, Work), BuildError> {
+    let transport = Grpc::new(connector, Destination::grpc(settings)?);
+    let plan = Plan {
+        queue: &settings.sending_queue,
+        retry: &settings.retry_on_failure,
+        max_request_size: settings.max_request_size,
+        timeout: settings.timeout,
+    };
+    build(name, plan, Box::new(transport), pressure)
+}
+
+/// An exporter over HTTP. While its queue is full, `pressure` is on.
+pub fn otlp_http(
+    name: &str,
+    settings: &OtlpHttpSettings,
+    connector: Connector,
+    pressure: &Pressure,
+) -> Result<(Exporter, Work), BuildError> {
+    let transport = Http::new(connector, Destination::http(settings)?, settings.encoding);
+    let plan = Plan {
+        queue: &settings.sending_queue,
+        retry: &settings.retry_on_failure,
+        max_request_size: settings.max_request_size,
+        timeout: settings.timeout,
+    };
+    build(name, plan, Box::new(transport), pressure)
+}
+
+/// What all kinds of exporters are told.
+struct Plan<'a> {
+    queue: &'a QueueSettings,
+    retry: &'a RetrySettings,
+    max_request_size: u64,
+    timeout: Duration,
+}
+
+fn build(
+    name: &str,
+    plan: Plan<'_>,
+    transport: Box<dyn Transport>,
+    pressure: &Pressure,
+) -> Result<(Exporter, Work), BuildError> {
+    plan.retry.check().map_err(BuildError::Retry)?;
+    let counters = Arc::new(Counters::default());
+    let queue = Queue::new(plan.queue, pressure.clone(), Arc::clone(&counters));
+    let queue = Arc::new(queue);
+    let voice = Arc::new(Voice::new(name.to_owned()));
+    let consumers = if plan.queue.enabled {
+        plan.queue.num_consumers
+    } else {
+        1
+    };
+    let shared = Shared {
+        queue: Arc::clone(&queue),
+        counters: Arc::clone(&counters),
+        voice: Arc::clone(&voice),
+        transport,
+        retry: plan.retry.clone(),
+        max_request: usize::try_from(plan.max_request_size).unwrap_or(usize::MAX),
+        consumers,
+        timeout: plan.timeout,
+    };
+    let exporter = Exporter {
+        name: name.to_owned(),
+        queue,
+        counters,
+        voice,
+    };
+    let shared = Arc::new(shared);
+    Ok((exporter, Work { shared }))
+}

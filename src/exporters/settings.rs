@@ -155,6 +155,17 @@ pub enum Compression {
     Zstd,
 }
 
+impl Compression {
+    /// The word in `grpc-encoding` and `Content-Encoding`, if there is one to send.
+    pub(super) const fn token(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Gzip => Some("gzip"),
+            Self::Zstd => Some("zstd"),
+        }
+    }
+}
+
 /// How OTLP/HTTP bodies are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -271,8 +282,8 @@ impl RetrySettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TlsSettings {
-    /// Plain text where the endpoint has no scheme. An endpoint's scheme wins.
-    pub insecure: bool,
+    /// Plain text where the endpoint has no scheme, which is also what silence means. A scheme wins.
+    pub insecure: Option<bool>,
 }
 
 /// `debug`: what passes, for people.
@@ -355,7 +366,7 @@ mod tests {
         assert_eq!(settings.max_request_size, MAX_REQUEST_SIZE);
         assert_eq!(settings.sending_queue.queue_size, 1 << 20);
         assert_eq!(settings.compression, Some(Compression::Zstd));
-        assert!(settings.tls.insecure);
+        assert_eq!(settings.tls.insecure, Some(true));
         assert_eq!(settings.retry_on_failure.max_elapsed_time, Duration::ZERO);
     }
 

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod environment;
 pub mod files;
 pub mod log;
+pub mod net;
 pub mod outstanding;
 pub mod process;
 pub mod push;

@@ -1,0 +1,235 @@
+//! How a body reaches its backend. A transport makes one attempt and knows nothing of queues and retries.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::endpoint::Destination;
+use super::outcome::{Outcome, of_grpc, of_http};
+use super::settings::Encoding;
+use super::squeeze::squeeze;
+
+/// Opens connections; made in `runtime`.
+pub type Connector = HttpConnector;
+
+/// An attempt under way.
+pub(super) type Attempting<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// Takes a body to its backend, once.
+pub(super) trait Transport: Send + Sync + 'static {
+    /// One attempt with one ExportTraceServiceRequest.
+    fn send(&self, body: Bytes) -> Attempting<'_>;
+}
+
+/// Largest answer that is read (otlp_conformance E-08).
+const ANSWER_AT_MOST: usize = 4 << 20;
+
+// As on the receiving side: large frames and windows save a quarter of the CPU.
+const MAX_FRAME: u32 = 1 << 20;
+const STREAM_WINDOW: u32 = 4 << 20;
+const CONNECTION_WINDOW: u32 = 16 << 20;
+/// Headers and trailers of an answer, status details included.
+const MAX_HEADERS: u32 = 64 << 10;
+/// A backend that has silently gone is noticed after these two, while requests are open.
+const PING_EVERY: std::time::Duration = std::time::Duration::from_secs(30);
+const PING_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
+
+type HttpClient = Client<Connector, Full<Bytes>>;
+
+/// OTLP over gRPC, on one HTTP/2 connection that is opened when needed.
+#[derive(Debug)]
+pub(super) struct Grpc {
+    client: HttpClient,
+    to: Destination,
+}
+
+impl Grpc {
+    pub(super) fn new(connector: Connector, to: Destination) -> Self {
+        let client = Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .http2_only(true)
+            .http2_max_frame_size(MAX_FRAME)
+            .http2_initial_stream_window_size(STREAM_WINDOW)
+            .http2_initial_connection_window_size(CONNECTION_WINDOW)
+            .http2_max_header_list_size(MAX_HEADERS)
+            .http2_keep_alive_interval(PING_EVERY)
+            .http2_keep_alive_timeout(PING_WAIT)
+            .build(connector);
+        Self { client, to }
+    }
+
+    async fn attempt(&self, body: Bytes) -> Result<Outcome, String> {
+        let body = squeeze(body, self.to.compression)
+            .await
+            .map_err(|error| error.to_string())?;
+        let token = self.to.compression.token();
+        let framed = frame(u8::from(token.is_some()), &body)?;
+        let mut request = request(&self.to, framed)?;
+        let headers = request.headers_mut();
+        headers.insert("content-type", value("application/grpc"));
+        headers.insert("te", value("trailers"));
+        if let Some(token) = token {
+            headers.insert("grpc-encoding", value(token));
+        }
+        let response = self.client.request(request).await.map_err(chain)?;
+        let status = response.status();
+        let mut headers = response.headers().clone();
+        match answer(response.into_body()).await {
+            Ok((body, trailers)) => {
+                headers.extend(trailers);
+                Ok(of_grpc(status, &headers, unframe(&body)))
+            }
+            // What it says is unknown for good: asking again would bring the same.
+            Err(NoAnswer::TooLarge) => Ok(Outcome::Refused {
+                why: NoAnswer::TooLarge.to_string(),
+                divide: false,
+            }),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+impl Transport for Grpc {
+    fn send(&self, body: Bytes) -> Attempting<'_> {
+        Box::pin(async move {
+            self.attempt(body)
+                .await
+                .unwrap_or_else(Outcome::unreachable)
+        })
+    }
+}
+
+/// OTLP over HTTP/1.1 with kept connections.
+#[derive(Debug)]
+pub(super) struct Http {
+    client: HttpClient,
+    to: Destination,
+    encoding: Encoding,
+}
+
+impl Http {
+    pub(super) fn new(connector: Connector, to: Destination, encoding: Encoding) -> Self {
+        let client = Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .build(connector);
+        Self {
+            client,
+            to,
+            encoding,
+        }
+    }
+
+    async fn attempt(&self, body: Bytes) -> Result<Outcome, String> {
+        let (body, kind) = match self.encoding {
+            Encoding::Proto => (body, "application/x-protobuf"),
+            Encoding::Json => {
+                let why = "JSON is not written by this build".to_owned();
+                return Ok(Outcome::Refused { why, divide: false });
+            }
+        };
+        let body = squeeze(body, self.to.compression)
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut request = request(&self.to, body)?;
+        let headers = request.headers_mut();
+        headers.insert("content-type", value(kind));
+        if let Some(token) = self.to.compression.token() {
+            headers.insert("content-encoding", value(token));
+        }
+        let response = self.client.request(request).await.map_err(chain)?;
+        let status = response.status();
+        let headers = response.headers().clone();
+        // The status is what counts: data that has arrived must not be sent again for the sake of words.
+        let body = match answer(response.into_body()).await {
+            Ok((body, _)) => body,
+            Err(_) => Bytes::new(),
+        };
+        Ok(of_http(status, &headers, &body))
+    }
+}
+
+impl Transport for Http {
+    fn send(&self, body: Bytes) -> Attempting<'_> {
+        Box::pin(async move {
+            self.attempt(body)
+                .await
+                .unwrap_or_else(Outcome::unreachable)
+        })
+    }
+}
+
+fn request(to: &Destination, body: Bytes) -> Result<Request<Full<Bytes>>, String> {
+    let mut request = Request::builder()
+        .method(Method::POST)
+        .uri(to.uri.clone())
+        .body(Full::new(body))
+        .map_err(|error| error.to_string())?;
+    request.headers_mut().extend(to.headers.clone());
+    Ok(request)
+}
+
+/// Why an answer could not be read.
+#[derive(Debug, thiserror::Error)]
+enum NoAnswer {
+    #[error("the answer is larger than {ANSWER_AT_MOST} bytes")]
+    TooLarge,
+    #[error("the answer broke off: {0}")]
+    BrokeOff(String),
+}
+
+/// Reads an answer whole, within its limit: body and trailers.
+async fn answer(body: Incoming) -> Result<(Bytes, HeaderMap), NoAnswer> {
+    let collected = Limited::new(body, ANSWER_AT_MOST).collect().await;
+    let collected = collected.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            NoAnswer::TooLarge
+        } else {
+            NoAnswer::BrokeOff(error.to_string())
+        }
+    })?;
+    let trailers = collected.trailers().cloned().unwrap_or_default();
+    Ok((collected.to_bytes(), trailers))
+}
+
+/// A gRPC frame around a message.
+fn frame(flag: u8, message: &[u8]) -> Result<Bytes, String> {
+    let length = u32::try_from(message.len()).map_err(|_| "larger than 4 GiB".to_owned())?;
+    let mut framed = Vec::with_capacity(message.len() + 5);
+    framed.push(flag);
+    framed.extend_from_slice(&length.to_be_bytes());
+    framed.extend_from_slice(message);
+    Ok(Bytes::from(framed))
+}
+
+/// The message in a frame; we offer no compression, so anything odd is no message at all.
+fn unframe(framed: &[u8]) -> &[u8] {
+    match framed {
+        [0, _, _, _, _, message @ ..] => message,
+        _ => &[],
+    }
+}
+
+const fn value(text: &'static str) -> http::HeaderValue {
+    http::HeaderValue::from_static(text)
+}
+
+/// An error with its causes: the outermost alone says little more than "client error".
+fn chain(error: hyper_util::client::legacy::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,132 @@
+//! What an exporter says in the log: a line per change of state, and then at most one a minute.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::counters::Counters;
+
+/// How often something that goes on is told again.
+pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// Most of a backend's words that go into one line.
+const WORDS_AT_MOST: usize = 300;
+
+/// The log of one exporter.
+#[derive(Debug)]
+pub(super) struct Voice {
+    name: String,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Attempts that failed since the last that did not.
+    failures: u64,
+    /// The last failure's words.
+    last: String,
+    /// Lost spans not told yet, and the words of the last.
+    lost: u64,
+    lost_why: String,
+    /// Losses were told within this minute.
+    told_loss: bool,
+}
+
+impl Voice {
+    pub(super) fn new(name: String) -> Self {
+        Self {
+            name,
+            state: Mutex::default(),
+        }
+    }
+
+    /// An attempt failed and will be repeated.
+    pub(super) fn failed(&self, why: &str) {
+        let mut state = self.state();
+        state.failures += 1;
+        state.last = bounded(why);
+        if state.failures == 1 {
+            tracing::warn!(exporter = %self.name, why = %state.last, "the backend does not take data; keeping it and trying again");
+        }
+    }
+
+    /// The backend has answered in a way that settles something.
+    pub(super) fn works(&self) {
+        let mut state = self.state();
+        let failures = std::mem::take(&mut state.failures);
+        if failures > 0 {
+            tracing::info!(exporter = %self.name, failures, "the backend takes data again");
+        }
+    }
+
+    /// Spans are lost for `reason`.
+    pub(super) fn lost(&self, spans: u64, reason: &str, why: &str) {
+        if spans == 0 {
+            return;
+        }
+        let mut state = self.state();
+        if state.told_loss {
+            state.lost += spans;
+            state.lost_why = bounded(&format!("{reason}: {why}"));
+        } else {
+            state.told_loss = true;
+            tracing::warn!(exporter = %self.name, spans, reason, why = %bounded(why), "spans dropped");
+        }
+    }
+
+    /// Once a minute.
+    pub(super) fn tick(&self, counters: &Counters) {
+        let mut state = self.state();
+        if state.failures > 0 {
+            let balance = counters.balance();
+            let spans = balance.queued + balance.in_flight;
+            tracing::warn!(exporter = %self.name, failures = state.failures, spans, why = %state.last, "the backend still takes no data");
+        }
+        state.told_loss = state.lost > 0;
+        let lost = std::mem::take(&mut state.lost);
+        if lost > 0 {
+            tracing::warn!(exporter = %self.name, spans = lost, last = %state.lost_why, "more spans dropped");
+        }
+    }
+
+    /// The words of the failure that is going on.
+    pub(super) fn failing(&self) -> Option<String> {
+        let state = self.state();
+        (state.failures > 0).then(|| state.last.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stranger's words, short and on one line.
+pub(super) fn bounded(words: &str) -> String {
+    let clean = words.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut short: String = clean.take(WORDS_AT_MOST).collect();
+    if words.chars().nth(WORDS_AT_MOST).is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_words_stay_on_one_short_line() {
+        assert_eq!(bounded("no\r\nroom\x1b[31m"), "no  room [31m");
+        assert_eq!(bounded(&"x".repeat(5000)).len(), WORDS_AT_MOST + 3);
+    }
+
+    #[test]
+    fn it_fails_until_it_works() {
+        let voice = Voice::new("otlp".to_owned());
+        assert_eq!(voice.failing(), None);
+        voice.failed("refused");
+        voice.failed("still refused");
+        assert_eq!(voice.failing().as_deref(), Some("still refused"));
+        voice.works();
+        assert_eq!(voice.failing(), None);
+    }
+}

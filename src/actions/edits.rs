@@ -1,0 +1,281 @@
+//! Which edits want checking, and which paths a patch touches.
+//!
+//! Invariant: a path is a source file unless its name says otherwise: a missed document is a needless
+//! warning at worst, a missed source file would excuse an unchecked edit.
+
+/// Endings of texts, pictures, data and logs.
+const DOCUMENTS: &[&str] = &[
+    "md", "mdx", "markdown", "rst", "adoc", "asciidoc", "org", "txt", "log", "out", "pdf", "png",
+    "jpg", "jpeg", "gif", "svg", "webp", "ico", "csv", "tsv", "parquet", "diff", "patch", "orig",
+    "rej", "bak", "swp", "pyc", "docx", "xlsx", "pptx", "odt", "po", "license", "zip", "gz", "tar",
+    "pid", "lock~",
+];
+
+/// Stems of documents, whatever their ending.
+const DOCUMENT_STEMS: &[&str] = &[
+    "readme",
+    "changelog",
+    "changes",
+    "history",
+    "license",
+    "licence",
+    "copying",
+    "authors",
+    "contributors",
+    "contributing",
+    "notice",
+    "todo",
+    "notes",
+    "summary",
+    "codeowners",
+    "news",
+    "thanks",
+    "code_of_conduct",
+    "security",
+    "agents",
+    "claude",
+    "gemini",
+    "maintainers",
+];
+
+/// Text files that programs read.
+const READ_BY_PROGRAMS: &[&str] = &[
+    "cmakelists.txt",
+    "requirements.txt",
+    "constraints.txt",
+    "robots.txt",
+    "go.mod",
+];
+
+/// Directories for things that are thrown away.
+const SCRATCH_DIRS: &[&str] = &[
+    "tmp",
+    "temp",
+    "scratch",
+    ".scratch",
+    "sandbox_tmp",
+    ".tmp",
+    ".cache",
+    "node_modules",
+    ".git",
+];
+
+/// Whether a change of this file wants checking.
+pub(super) fn is_source(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    let mut parts = lower.rsplit('/');
+    let name = parts.next().unwrap_or_default();
+    if READ_BY_PROGRAMS.contains(&name)
+        || (name.starts_with("requirements") && name.ends_with(".txt"))
+    {
+        return true;
+    }
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let stem = if stem.is_empty() { name } else { stem };
+    let document = DOCUMENTS.contains(&ending)
+        || ((ending.is_empty() || ending.len() > 3 || ending == "md" || ending == "txt")
+            && DOCUMENT_STEMS.contains(&stem))
+        || matches!(
+            name,
+            ".gitignore" | ".editorconfig" | ".gitattributes" | ".mailmap"
+        );
+    let scratch = is_scratch_name(stem) || parts.any(|dir| SCRATCH_DIRS.contains(&dir));
+    !document && !scratch
+}
+
+/// `repro.py`, `reproduce_issue.py`, `scratch.js`, `debug_x.py`.
+fn is_scratch_name(stem: &str) -> bool {
+    let head = stem.split(['_', '-', '.']).next().unwrap_or_default();
+    let rest = stem.get(head.len()..).unwrap_or_default();
+    matches!(
+        head,
+        "repro"
+            | "reproduce"
+            | "reproduction"
+            | "reproducer"
+            | "scratch"
+            | "tmp"
+            | "temp"
+            | "scratchpad"
+    ) || (matches!(head, "debug" | "probe" | "try") && !rest.is_empty())
+}
+
+/// What a patch does to one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Patched {
+    /// As it stands in the patch, without the `a/` or `b/` of git.
+    pub(super) path: String,
+    /// It is deleted or moved away.
+    pub(super) deletes: bool,
+    /// It is new.
+    pub(super) adds: bool,
+}
+
+/// Most paths read from one patch.
+const MAX_PATHS: usize = 64;
+
+/// The paths in the headers of a patch, unified or of the `*** Update File:` kind.
+pub(super) fn patched(text: &str) -> Vec<Patched> {
+    let mut out: Vec<Patched> = Vec::new();
+    let mut old: Option<&str> = None;
+    for line in text.lines() {
+        if out.len() >= MAX_PATHS {
+            break;
+        }
+        let add = |path: &str, deletes: bool, adds: bool| Patched {
+            path: path.trim().to_owned(),
+            deletes,
+            adds,
+        };
+        if let Some(path) = line.strip_prefix("*** Update File: ") {
+            out.push(add(path, false, false));
+        } else if let Some(path) = line.strip_prefix("*** Add File: ") {
+            out.push(add(path, false, true));
+        } else if let Some(path) = line.strip_prefix("*** Delete File: ") {
+            out.push(add(path, true, false));
+        } else if let Some(path) = line.strip_prefix("*** Move to: ") {
+            if let Some(last) = out.last_mut() {
+                last.deletes = true;
+            }
+            out.push(add(path, false, true));
+        } else if let Some(path) = line.strip_prefix("rename from ") {
+            out.push(add(path, true, false));
+        } else if let Some(path) = line.strip_prefix("rename to ") {
+            out.push(add(path, false, true));
+        } else if let Some(path) = line.strip_prefix("--- ") {
+            old = Some(path);
+        } else if let Some(path) = line.strip_prefix("+++ ")
+            && let Some(old) = old.take()
+        {
+            let (old, new) = (side(old), side(path));
+            match (old, new) {
+                (Some(old), None) => out.push(add(old, true, false)),
+                (None, Some(new)) => out.push(add(new, false, true)),
+                (_, Some(new)) => out.push(add(new, false, false)),
+                (None, None) => {}
+            }
+        }
+    }
+    out
+}
+
+/// The path of a `---` or `+++` line; `None` for `/dev/null`.
+fn side(text: &str) -> Option<&str> {
+    let path = text.split('\t').next().unwrap_or(text).trim();
+    let path = path
+        .strip_prefix("a/")
+        .or_else(|| path.strip_prefix("b/"))
+        .unwrap_or(path);
+    (path != "/dev/null").then_some(path)
+}
+
+/// Whether two texts differ in blank lines and whole-line comments only.
+pub(super) fn only_comments_differ(old: &str, new: &str) -> bool {
+    const MAX: usize = 16 << 10;
+    if old.len() > MAX || new.len() > MAX {
+        return false;
+    }
+    let code = |text: &'_ str| -> Vec<String> {
+        text.lines()
+            .map(str::trim)
+            .filter(|line| !is_comment(line))
+            .map(str::to_owned)
+            .collect()
+    };
+    code(old) == code(new)
+}
+
+fn is_comment(line: &str) -> bool {
+    line.is_empty()
+        || line.starts_with("//")
+        || line.starts_with("/*")
+        || line.starts_with("* ")
+        || line == "*/"
+        || line.starts_with("<!--")
+        || (line.starts_with('#')
+            && !line.starts_with("#include")
+            && !line.starts_with("#define")
+            && !line.starts_with("#["))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_and_others() {
+        for path in [
+            "app/price.py",
+            "src/lib.rs",
+            "web/a.ts",
+            "Makefile",
+            "go.mod",
+            "requirements.txt",
+            "config.yaml",
+            "docs/f0.ts",
+            "tests/test_a.py",
+            "a",
+            "src/readme.rs",
+            "security.py",
+            "try.py",
+            "debug.c",
+        ] {
+            assert!(is_source(path), "{path}");
+        }
+        for path in [
+            "README.md",
+            "CHANGELOG",
+            "docs/guide.adoc",
+            "notes.txt",
+            "LICENSE",
+            "repro.py",
+            "reproduce_issue.py",
+            "scratch/x.py",
+            "run.log",
+            "data/x.csv",
+            "debug_it.py",
+            "SUMMARY.md",
+            ".gitignore",
+        ] {
+            assert!(!is_source(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn patches() {
+        let unified = "--- a/x.py\t2026\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/new.py\n--- a/gone.py\n+++ /dev/null\n";
+        let names: Vec<_> = patched(unified)
+            .into_iter()
+            .map(|p| (p.path, p.deletes, p.adds))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ("x.py".to_owned(), false, false),
+                ("new.py".to_owned(), false, true),
+                ("gone.py".to_owned(), true, false)
+            ]
+        );
+        let own = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n*** Add File: c.rs\n+z\n*** Delete File: d.rs\n*** End Patch";
+        let names: Vec<_> = patched(own)
+            .into_iter()
+            .map(|p| (p.path, p.deletes))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ("a.rs".to_owned(), true),
+                ("b.rs".to_owned(), false),
+                ("c.rs".to_owned(), false),
+                ("d.rs".to_owned(), true)
+            ]
+        );
+    }
+
+    #[test]
+    fn comments() {
+        assert!(only_comments_differ("x = 1\n# a", "# b\n\nx = 1"));
+        assert!(!only_comments_differ("x = 1", "x = 2"));
+        assert!(!only_comments_differ("#[a]\nx", "x"));
+    }
+}

@@ -1,0 +1,103 @@
+//! Hosts as texts: what a URL or a remote address names, without user, port and brackets, lower case.
+
+use crate::model::Name;
+
+/// Longest host name.
+const MAX: usize = 253;
+
+/// The host of a URL (`https://user@Host:80/x`), or of an address without a scheme when `bare` is set
+/// (`localhost:3000/health`). `None` when there is none, or what stands there is no host.
+pub(super) fn of_url(text: &str, bare: bool) -> Option<Name> {
+    let text = text.trim();
+    let rest = match text.split_once("://") {
+        Some((scheme, rest)) if is_scheme(scheme) => {
+            if scheme.eq_ignore_ascii_case("file") {
+                return None;
+            }
+            rest
+        }
+        _ if bare => text,
+        _ => return None,
+    };
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let authority = rest.get(..end)?;
+    of_authority(authority)
+}
+
+/// `user@host:port`, brackets around IPv6.
+pub(super) fn of_authority(authority: &str) -> Option<Name> {
+    let host = authority.rsplit('@').next()?;
+    if let Some(inner) = host.strip_prefix('[') {
+        let (address, _) = inner.split_once(']')?;
+        return address
+            .parse::<std::net::Ipv6Addr>()
+            .ok()
+            .map(|ip| ip.to_string().into());
+    }
+    let host = host.split(':').next()?;
+    named(host)
+}
+
+/// The remote end of `user@host:path`, as scp and git write it.
+pub(super) fn of_remote(text: &str) -> Option<Name> {
+    if text.contains("://") {
+        return of_url(text, false);
+    }
+    let (host, _) = text.split_once(':')?;
+    // `C:\x` and `./a:b` are files.
+    if host.len() < 2 || host.contains('/') {
+        return None;
+    }
+    of_authority(host)
+}
+
+/// A host by its name or number.
+pub(super) fn named(host: &str) -> Option<Name> {
+    let host = host.trim_end_matches('.');
+    if host.is_empty() || host.len() > MAX {
+        return None;
+    }
+    // One number is an IPv4 address to every HTTP client.
+    if let Ok(number) = host.parse::<u32>() {
+        return Some(std::net::Ipv4Addr::from(number).to_string().into());
+    }
+    let valid = host
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
+    (valid && host.chars().any(char::is_alphanumeric)).then(|| host.to_lowercase().into())
+}
+
+fn is_scheme(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_and_remotes() {
+        for (url, expected) in [
+            ("https://User:pw@Example.ORG.:8443/x?y", Some("example.org")),
+            ("http://[2001:db8::5]:80/x", Some("2001:db8::5")),
+            ("http://3405803785/x", Some("203.0.113.9")),
+            ("localhost:3000/health", Some("localhost")),
+            ("https://a.test\\@b.test/", Some("a.test")),
+            ("file:///etc/passwd", None),
+            ("http://$HOST/x", None),
+            ("http:///x", None),
+        ] {
+            assert_eq!(of_url(url, true).as_deref(), expected, "{url}");
+        }
+        assert_eq!(of_url("example.org", false), None);
+        assert_eq!(
+            of_remote("git@git.test:a/b.git").as_deref(),
+            Some("git.test")
+        );
+        assert_eq!(of_remote("C:/x"), None);
+        assert_eq!(of_remote("./a:b"), None);
+    }
+}

@@ -86,6 +86,12 @@ impl BodyError {
         }
     }
 
+    /// A fault in a body that should have none, with the path from the body on.
+    pub(super) fn of(fault: &Fault) -> Self {
+        let path = fault.path();
+        Self::new(path.trim_start_matches('.').to_owned(), fault.what())
+    }
+
     /// Where, as `resourceSpans[2].scopeSpans[0]`; empty for the body itself. For BadRequest details.
     pub fn path(&self) -> &str {
         &self.path
@@ -148,9 +154,9 @@ impl Fault {
         &self.what
     }
 
-    /// `<base>.<path>: <what>`.
-    pub(super) fn describe(&self, base: &str) -> String {
-        let mut text = base.to_owned();
+    /// `.<path>`, from the outside in.
+    fn path(&self) -> String {
+        let mut text = String::new();
         for (field, item) in self.path.iter().rev() {
             text.push('.');
             text.push_str(field);
@@ -158,9 +164,12 @@ impl Fault {
                 let _ = write!(text, "[{item}]");
             }
         }
-        text.push_str(": ");
-        text.push_str(&self.what);
         text
+    }
+
+    /// `<base>.<path>: <what>`.
+    pub(super) fn describe(&self, base: &str) -> String {
+        format!("{base}{}: {}", self.path(), self.what)
     }
 }
 

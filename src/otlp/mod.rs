@@ -7,20 +7,24 @@
 mod annotate;
 mod check;
 mod fields;
+pub mod json;
 mod malformed;
 mod pack;
 mod plan;
 mod read;
 mod scan;
+mod split;
 pub mod status;
 mod value;
 mod views;
 mod wire;
 
 pub use annotate::{AttributeValue, PatchWriter};
+pub use json::{JsonError, to_json, transcode};
 pub use malformed::{BodyError, Malformed, Reason};
 pub use pack::{count_spans, halve, pack};
 pub use read::{Readout, Seen, read, read_with};
+pub use split::{Packed, pack_within};
 pub use value::{ArrayView, Entries, MapView, Value, Values};
 pub use views::{
     Attributes, EventView, LinkView, ResourceView, ScopeView, SpanKind, SpanView, StatusCode,

@@ -80,10 +80,15 @@ impl<'p> Chosen<'p> {
         }
     }
 
+    /// Whether the first span of the body is chosen.
+    pub(super) fn first(&self) -> bool {
+        self.first
+    }
+
     /// Decides about the next span: `None` when it is not chosen.
     pub(super) fn next(&mut self) -> Option<Option<&'p Bytes>> {
         let index = self.next;
-        self.next += 1;
+        self.next = index.saturating_add(1);
         while let [range, rest @ ..] = self.ranges
             && range.end <= index
         {

@@ -35,19 +35,74 @@ enum Op<'p> {
     Append(&'p Bytes),
 }
 
-/// What to write.
-pub(super) struct Plan<'a, 'p> {
+/// Bytes to write, as runs of a body and additions.
+pub(super) struct Ops<'a, 'p> {
     body: &'a [u8],
     ops: Vec<Op<'p>>,
+}
+
+impl<'a, 'p> Ops<'a, 'p> {
+    pub(super) fn new(body: &'a [u8]) -> Self {
+        Self {
+            body,
+            ops: Vec::new(),
+        }
+    }
+
+    pub(super) fn copy(&mut self, range: Range<usize>) {
+        match self.ops.last_mut() {
+            Some(Op::Copy(last)) if last.end == range.start => last.end = range.end,
+            _ if range.is_empty() => {}
+            _ => self.ops.push(Op::Copy(range)),
+        }
+    }
+
+    /// Adds the tag and length of a message; returns its place for [`Ops::set_len`].
+    pub(super) fn header(&mut self, number: u32, len: usize) -> usize {
+        self.ops.push(Op::Header(number, len));
+        self.ops.len() - 1
+    }
+
+    pub(super) fn set_len(&mut self, header: usize, content: usize) {
+        if let Some(Op::Header(_, len)) = self.ops.get_mut(header) {
+            *len = content;
+        }
+    }
+
+    pub(super) fn append(&mut self, bytes: &'p Bytes) {
+        self.ops.push(Op::Append(bytes));
+    }
+
+    /// Takes back all from this header on.
+    fn take_back(&mut self, header: usize) {
+        self.ops.truncate(header);
+    }
+
+    /// Writes all that was noted, `len` bytes, and forgets it.
+    pub(super) fn write(&mut self, len: usize) -> Bytes {
+        let mut out = Vec::with_capacity(len);
+        for op in self.ops.drain(..) {
+            match op {
+                Op::Copy(range) => out.extend_from_slice(self.body.get(range).unwrap_or_default()),
+                Op::Header(number, len) => put_header(&mut out, number, len),
+                Op::Append(bytes) => out.extend_from_slice(bytes),
+            }
+        }
+        debug_assert_eq!(out.len(), len, "planned and written");
+        Bytes::from(out)
+    }
+}
+
+/// What to write.
+pub(super) struct Plan<'a, 'p> {
+    ops: Ops<'a, 'p>,
     len: usize,
-    spans: u32,
 }
 
 /// A message that is being planned.
 struct Level {
-    ops: usize,
+    header: usize,
     len: usize,
-    spans: u32,
 }
 
 /// What was met in an envelope.
@@ -63,10 +118,8 @@ impl<'a, 'p> Plan<'a, 'p> {
     /// Plans a body. Fails only on a body that [`super::read`] refuses.
     pub(super) fn new(body: &'a [u8], choice: &mut impl Choice<'p>) -> Result<Self, WireError> {
         let mut plan = Self {
-            body,
-            ops: Vec::new(),
+            ops: Ops::new(body),
             len: 0,
-            spans: 0,
         };
         let mut fields = Fields::new(body);
         while !choice.done() {
@@ -87,19 +140,14 @@ impl<'a, 'p> Plan<'a, 'p> {
         Ok(plan)
     }
 
+    /// Bytes that will be written.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Writes the new body.
-    pub(super) fn write(&self) -> Bytes {
-        let mut out = Vec::with_capacity(self.len);
-        for op in &self.ops {
-            match op {
-                Op::Copy(range) => {
-                    out.extend_from_slice(self.body.get(range.clone()).unwrap_or_default());
-                }
-                Op::Header(number, len) => put_header(&mut out, *number, *len),
-                Op::Append(bytes) => out.extend_from_slice(bytes),
-            }
-        }
-        Bytes::from(out)
+    pub(super) fn write(mut self) -> Bytes {
+        self.ops.write(self.len)
     }
 
     fn resource(
@@ -135,7 +183,7 @@ impl<'a, 'p> Plan<'a, 'p> {
             }
         }
         let rest = base + fields.position()..range.end;
-        self.close(level, range, rest, request::RESOURCE_SPANS, met, choice);
+        self.close(level, range, rest, met, choice);
         Ok(())
     }
 
@@ -162,47 +210,38 @@ impl<'a, 'p> Plan<'a, 'p> {
             match choice.span(&inner) {
                 Fate::Keep => {
                     met.kept = true;
-                    self.spans += 1;
                     self.copy(inner);
                 }
                 Fate::Drop => met.changed = true,
                 Fate::Append(patch) => {
                     met.kept = true;
                     met.changed = true;
-                    self.spans += 1;
                     self.patched(inner.end - span.len()..inner.end, patch);
                 }
             }
         }
         let rest = base + fields.position()..range.end;
-        Ok(self.close(level, range, rest, resource_spans::SCOPE_SPANS, met, choice))
+        Ok(self.close(level, range, rest, met, choice))
     }
 
     fn patched(&mut self, span: Range<usize>, patch: &'p Bytes) {
         let content = span.len() + patch.len();
-        self.ops.push(Op::Header(scope_spans::SPANS, content));
+        self.ops.header(scope_spans::SPANS, content);
+        self.ops.copy(span);
+        self.ops.append(patch);
         self.len += bytes_field_len(content);
-        self.ops.push(Op::Copy(span));
-        self.ops.push(Op::Append(patch));
     }
 
     fn copy(&mut self, range: Range<usize>) {
         self.len += range.len();
-        match self.ops.last_mut() {
-            Some(Op::Copy(last)) if last.end == range.start => last.end = range.end,
-            _ if range.is_empty() => {}
-            _ => self.ops.push(Op::Copy(range)),
-        }
+        self.ops.copy(range);
     }
 
     fn open(&mut self, number: u32) -> Level {
-        let level = Level {
-            ops: self.ops.len(),
+        Level {
             len: self.len,
-            spans: self.spans,
-        };
-        self.ops.push(Op::Header(number, 0));
-        level
+            header: self.ops.header(number, 0),
+        }
     }
 
     /// Ends an envelope: as it was if nothing in it changed, left out if nothing is left, else with a new length.
@@ -211,19 +250,16 @@ impl<'a, 'p> Plan<'a, 'p> {
         level: Level,
         range: Range<usize>,
         rest: Range<usize>,
-        number: u32,
         met: Met,
         choice: &impl Choice<'p>,
     ) -> Met {
         // `done` may have come before anything was met: what is left is kept as it is.
         let kept = met.kept || !rest.is_empty() || (!met.any && choice.keeps_empty());
         if !kept || !met.changed {
-            self.ops.truncate(level.ops);
+            self.ops.take_back(level.header);
             self.len = level.len;
             if kept {
                 self.copy(range);
-            } else {
-                self.spans = level.spans;
             }
             return Met {
                 kept,
@@ -233,11 +269,8 @@ impl<'a, 'p> Plan<'a, 'p> {
         }
         self.copy(rest);
         let content = self.len - level.len;
+        self.ops.set_len(level.header, content);
         self.len = level.len + bytes_field_len(content);
-        if let Some(Op::Header(_, len)) = self.ops.get_mut(level.ops) {
-            *len = content;
-        }
-        debug_assert!(matches!(self.ops.get(level.ops), Some(Op::Header(n, _)) if *n == number));
         Met { kept, ..met }
     }
 }

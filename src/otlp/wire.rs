@@ -246,6 +246,12 @@ pub(super) fn put_fixed64(out: &mut Vec<u8>, number: u32, value: u64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
+/// Appends a field of four bytes.
+pub(super) fn put_fixed32(out: &mut Vec<u8>, number: u32, value: u32) {
+    put_varint(out, u64::from(number << 3 | 5));
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
 /// A message field whose length is not known yet.
 #[must_use]
 pub(super) struct Open {

@@ -3,7 +3,8 @@
 //! Invariant: a clause claims only what it states of the present or past; a condition anywhere before it
 //! in the sentence, and a plan or doubt in its own clause, silence it.
 
-mod assertions;
+mod checks;
+mod completion;
 mod gaps;
 mod words;
 
@@ -73,7 +74,7 @@ fn judge(sentence: &str) -> Said {
     let names_checks = clauses.iter().flatten().any(|word| word.is(Kind::Check));
     let counts = clauses
         .iter()
-        .any(|clause| assertions::counted(clause).is_some());
+        .any(|clause| checks::counted(clause).is_some());
     // A condition or a doubt that governs all that follows in the sentence.
     let mut governed = false;
     let mut planned_before = false;
@@ -105,10 +106,10 @@ fn judge(sentence: &str) -> Said {
 
 /// The strongest claim of a clause, and where it begins.
 fn claim(clause: &[Word<'_>], names_checks: bool) -> Option<(Claim, usize)> {
-    if let Some(at) = assertions::passed(clause, names_checks) {
+    if let Some(at) = checks::passed(clause, names_checks) {
         return Some((Claim::ChecksPassed, at));
     }
-    assertions::done(clause).map(|at| (Claim::Done, at))
+    completion::done(clause).map(|at| (Claim::Done, at))
 }
 
 /// `if` and `when` that put no condition: "let me know if", "when I ran".

@@ -18,8 +18,11 @@ mod invalid_args;
 #[path = "loop.rs"]
 mod loops;
 mod novel_host;
+mod patterns;
 mod ping_pong;
 mod premature_victory;
+mod ready;
+mod repeats;
 mod scope_escape;
 mod settings;
 mod stuck;
@@ -27,6 +30,7 @@ mod stutter;
 mod table;
 mod tool_hallucination;
 mod transition_repeat;
+mod wording;
 mod write_storm;
 
 pub use budgets::{CostConfig, Scope, StepsConfig, TimeConfig};

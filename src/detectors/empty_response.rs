@@ -240,3 +240,80 @@ fn told_before(view: &View<'_>, judged: &Reply, text: &TextFacts) -> bool {
         .filter(|reply| reply.trace == judged.trace)
         .any(|reply| reply.text.is_some_and(|other| other.hash == text.hash))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, finding, text};
+    use super::*;
+
+    fn detector(rules: Rules) -> EmptyResponse {
+        EmptyResponse::new(&Config::default(), rules)
+    }
+
+    /// Whether the last of these answers is found, with rule, reason and severity.
+    fn judge(rules: Rules, answers: &[(&str, Finish)]) -> Option<Finding> {
+        let mut bench = Bench::default();
+        for (words, finish) in answers {
+            bench.reply(Some(text(words)), *finish);
+        }
+        finding(bench.last_reply(&detector(rules)))
+    }
+
+    #[test]
+    fn source_row() {
+        let unknown = Finish::Unknown;
+        assert!(judge(Rules::Source, &[("...", unknown); 3]).is_some());
+        assert!(judge(Rules::Source, &[("...", unknown); 2]).is_none());
+        assert!(judge(Rules::Source, &[("0123456789", unknown); 3]).is_some());
+        assert!(judge(Rules::Source, &[("0123456789a", unknown); 3]).is_none());
+    }
+
+    #[test]
+    fn a9_blank_at_the_end_of_a_turn_is_an_error_at_once() {
+        let found = judge(Rules::Aware, &[("  ", Finish::Stop)]).unwrap();
+        assert_eq!((found.severity, found.count), (Severity::Error, 1));
+        let found = judge(Rules::Aware, &[("...", Finish::Length)]).unwrap();
+        assert_eq!(found.reason, Some("length"));
+        assert!(judge(Rules::Aware, &[("", Finish::ToolCalls)]).is_none());
+        assert!(judge(Rules::Aware, &[("", Finish::Unknown); 2]).is_none());
+        let found = judge(Rules::Aware, &[("", Finish::Unknown); 3]).unwrap();
+        assert_eq!((found.severity, found.count), (Severity::Warning, 3));
+    }
+
+    #[test]
+    fn a9_short_answers_that_say_something_are_quiet() {
+        let short = [
+            ("42", Finish::Stop),
+            ("OK", Finish::Stop),
+            ("B", Finish::Stop),
+        ];
+        assert!(judge(Rules::Aware, &short).is_none());
+        assert!(judge(Rules::Aware, &[("?!", Finish::Stop); 3]).is_some());
+        let again = judge(Rules::Aware, &[("OK", Finish::Stop); 3]).unwrap();
+        assert_eq!(again.reason, Some("same_text"));
+    }
+
+    #[test]
+    fn a9_missing_content_is_not_empty() {
+        let mut bench = Bench::default();
+        bench.reply(None, Finish::Stop);
+        let judged = bench.last_reply(&detector(Rules::Aware));
+        assert_eq!(judged, Judgement::NotAssessed(Lack::NoText));
+        bench.run.seen_texts = true;
+        assert_eq!(bench.last_reply(&detector(Rules::Aware)), Judgement::Quiet);
+    }
+
+    #[test]
+    fn a_run_that_repeats_its_last_answer_is_the_same_answer() {
+        let mut bench = Bench::default();
+        bench.reply(Some(text("")), Finish::Stop);
+        let mut run = bench.blank_reply(Some(text("")), Finish::Unknown);
+        run.of_run = true;
+        bench.push_reply(run);
+        assert_eq!(bench.last_reply(&detector(Rules::Aware)), Judgement::Quiet);
+        let mut alone = Bench::default();
+        run.span = super::super::testing::span(900);
+        alone.push_reply(run);
+        assert!(finding(alone.last_reply(&detector(Rules::Aware))).is_some());
+    }
+}

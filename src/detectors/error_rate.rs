@@ -242,3 +242,49 @@ fn various(failures: &[&RunOutcome]) -> bool {
     }
     classes.len() >= DIFFERENT_CLASSES || keys.len() >= DIFFERENT_CALLS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{fires, last};
+    use super::*;
+
+    fn aware() -> ErrorRate {
+        ErrorRate::new(&Config::default(), Rules::Aware)
+    }
+
+    fn source(window: u32, threshold: f64) -> ErrorRate {
+        let config = Config {
+            window,
+            threshold,
+            ..Config::default()
+        };
+        ErrorRate::new(&config, Rules::Source)
+    }
+
+    const NEVER: [usize; 0] = [];
+
+    #[test]
+    fn source_full_window_and_a_failure() {
+        assert_eq!(fires(&source(6, 0.5), "a a a! a! a! a!"), [5]);
+        assert_eq!(fires(&source(4, 0.5), "a! a! a a"), NEVER);
+        assert_eq!(fires(&source(4, 0.5), "a! a a a!"), [3]);
+        assert_eq!(fires(&source(4, 0.5), "a a a a!"), NEVER);
+        assert_eq!(fires(&source(4, 0.5), "a! a! a!"), NEVER);
+    }
+
+    #[test]
+    fn a13_several_classes_or_calls() {
+        let mixed = "a!1 b c d!2 e f g!3 h!4 i!5 j!6";
+        assert_eq!(fires(&aware(), mixed), [9]);
+        assert_eq!(last(&aware(), mixed).unwrap().members.len(), 6);
+        // Mostly one failing call: told by failure_loop.
+        assert_eq!(fires(&aware(), "b c d a! a! a! a! a! e f!2"), NEVER);
+        assert_eq!(fires(&aware(), "b c d e a1! a2! a3! a4! a5! a6!"), NEVER);
+    }
+
+    #[test]
+    fn a13_answers_in_the_form_of_failures_are_left_out() {
+        assert_eq!(fires(&aware(), "a% b% c% d% e% f% g% h% i% j%"), NEVER);
+        assert_eq!(fires(&aware(), "a% b% c% d% e% f!1 g!2 h!3 i!4 j%"), NEVER);
+    }
+}

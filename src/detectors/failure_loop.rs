@@ -257,3 +257,86 @@ fn all_facts(
     );
     facts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, fires, last};
+    use super::*;
+
+    fn aware() -> FailureLoop {
+        FailureLoop::new(&Config::default(), Rules::Aware)
+    }
+
+    fn source() -> FailureLoop {
+        FailureLoop::new(&Config::default(), Rules::Source)
+    }
+
+    const NEVER: [usize; 0] = [];
+
+    #[test]
+    fn source_row_breaks_on_unknown() {
+        assert_eq!(fires(&source(), "a! a! a! a!"), [2, 3]);
+        assert_eq!(fires(&source(), "a! a!7 a!8"), [2]);
+        assert_eq!(fires(&source(), "a! a! a? a! a!"), NEVER);
+        assert_eq!(fires(&source(), "a! a! a a!"), NEVER);
+    }
+
+    #[test]
+    fn a4_key_and_class_decide() {
+        assert_eq!(fires(&aware(), "a!7=x a!7=y a!7=z"), [2]);
+        assert_eq!(fires(&aware(), "a!7 a!8 a!7"), NEVER);
+        assert_eq!(fires(&aware(), "a! a? a! a!"), [3]);
+        assert_eq!(fires(&aware(), "a! b a! c a!"), [4]);
+        assert_eq!(fires(&aware(), "a! a! a a!"), NEVER);
+        assert_eq!(fires(&aware(), "a a! a! a!"), [3]);
+    }
+
+    #[test]
+    fn a4_answers_and_refusals_never_count() {
+        assert_eq!(fires(&aware(), "a% a% a% a%"), NEVER);
+        assert_eq!(fires(&aware(), "a- a- a- a-"), NEVER);
+        let bench = Bench::of("a?");
+        assert_eq!(
+            bench.at(&aware(), 0),
+            Judgement::NotAssessed(Lack::NoResults)
+        );
+    }
+
+    #[test]
+    fn a4_near_equal_tries() {
+        assert_eq!(fires(&aware(), "a1! a2! a3!"), [2]);
+        assert_eq!(
+            last(&aware(), "a1! a2! a3!").unwrap().reason,
+            Some("near_equal")
+        );
+        // One batch is one try; other arguments, other errors, a success, checks: no loop.
+        assert_eq!(fires(&aware(), "a1! a2!& a3!&"), NEVER);
+        assert_eq!(fires(&aware(), "aA! aB! aC!"), NEVER);
+        assert_eq!(fires(&aware(), "a1!7 a2!8 a3!9"), NEVER);
+        assert_eq!(fires(&aware(), "a1! a2! a4 a3!"), NEVER);
+        assert_eq!(
+            fires(&aware(), "a1!(verify) a2!(verify) a3!(verify)"),
+            NEVER
+        );
+        // A look at something in between does not help.
+        assert_eq!(fires(&aware(), "a1! b a2! c a3!"), [4]);
+    }
+
+    #[test]
+    fn a1_edits_between_red_tests_are_debugging() {
+        assert_eq!(
+            fires(&aware(), "a!<f eA>f(edit) a!<f eB>f(edit) a!<f"),
+            NEVER
+        );
+        assert_eq!(fires(&aware(), "a!<f eA>f! a!<f eA>f! a!<f"), [4]);
+        assert_eq!(fires(&aware(), "a! a! | a!"), NEVER);
+    }
+
+    #[test]
+    fn tells_what_happened() {
+        insta::assert_snapshot!(
+            last(&aware(), "a! a! a!").unwrap().message,
+            @"`a` failed 3 times with the same arguments and the same error with exit code 1 since step 0"
+        );
+    }
+}

@@ -194,3 +194,67 @@ impl Detector for Loop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{fires, last};
+    use super::*;
+
+    fn aware() -> Loop {
+        Loop::new(&Config::default(), Rules::Aware)
+    }
+
+    fn source() -> Loop {
+        Loop::new(&Config::default(), Rules::Source)
+    }
+
+    const NEVER: [usize; 0] = [];
+
+    #[test]
+    fn source_cycle() {
+        assert_eq!(fires(&source(), "a b a b a"), [3, 4]);
+        assert_eq!(fires(&source(), "a b c a b c"), [5]);
+        assert_eq!(fires(&source(), "a a a a"), [3]);
+        assert_eq!(fires(&source(), "a a b a a b"), [5]);
+        assert_eq!(fires(&source(), "a b c d"), NEVER);
+        assert_eq!(last(&source(), "a b a b a b").unwrap().count, 3);
+    }
+
+    #[test]
+    fn a5_periods_three_to_eight() {
+        assert_eq!(fires(&aware(), "a b c a b c a"), [5, 6]);
+        assert_eq!(fires(&aware(), "a b c d e f g h a b c d e f g h"), [15]);
+        assert_eq!(fires(&aware(), "a b a b a b a b"), NEVER);
+        assert_eq!(fires(&aware(), "a a a a a a a a"), NEVER);
+        assert_eq!(fires(&aware(), "a b c a b=x c"), NEVER);
+        assert_eq!(fires(&aware(), "a b c | a b c"), NEVER);
+        assert_eq!(fires(&aware(), "a b c a b d"), NEVER);
+        let finding = last(&aware(), "a b c a b c a b c").unwrap();
+        assert_eq!(
+            (finding.count, finding.members.len(), finding.shape.len()),
+            (3, 9, 3)
+        );
+    }
+
+    #[test]
+    fn a5_unknown_answers_need_a_round_more() {
+        assert_eq!(fires(&aware(), "a? b? c? a? b? c?"), NEVER);
+        assert_eq!(fires(&aware(), "a? b? c? a? b? c? a? b? c?"), [8]);
+    }
+
+    #[test]
+    fn a1_reading_editing_testing() {
+        let healthy = "r<f eA>f t<f r<f eB>f t<f r<f eC>f t<f";
+        assert_eq!(fires(&aware(), healthy), NEVER);
+        let failing = "r<f e>f! t!<f r<f e>f! t!<f";
+        assert_eq!(fires(&aware(), failing), [5]);
+    }
+
+    #[test]
+    fn tells_what_happened() {
+        insta::assert_snapshot!(
+            last(&aware(), "a b c d e a b c d e").unwrap().message,
+            @"a cycle of 5 calls (a, b, c, d, ...) came 2 times in a row with the same answers"
+        );
+    }
+}

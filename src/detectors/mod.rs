@@ -13,6 +13,7 @@ mod descriptors;
 mod empty_response;
 mod error_rate;
 mod failure_loop;
+mod freshness;
 mod goal_drift;
 mod invalid_args;
 #[path = "loop.rs"]
@@ -23,11 +24,14 @@ mod ping_pong;
 mod premature_victory;
 mod ready;
 mod repeats;
+mod rows;
 mod scope_escape;
 mod settings;
 mod stuck;
 mod stutter;
 mod table;
+#[cfg(test)]
+mod testing;
 mod tool_hallucination;
 mod transition_repeat;
 mod wording;

@@ -180,3 +180,68 @@ pub(super) fn weigh(finding: &mut Finding, known: bool, ready: &Ready) {
         finding.severity = ready.severity(Severity::Info);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{fires, last};
+    use super::*;
+
+    fn aware() -> PingPong {
+        PingPong::new(&Config::default(), Rules::Aware)
+    }
+
+    fn source() -> PingPong {
+        PingPong::new(&Config::default(), Rules::Source)
+    }
+
+    const NEVER: [usize; 0] = [];
+
+    #[test]
+    fn source_alternation() {
+        assert_eq!(fires(&source(), "a b a b a"), [3, 4]);
+        assert_eq!(fires(&source(), "a=1 b=2 a=3 b=4"), [3]);
+        assert_eq!(fires(&source(), "a a a a"), NEVER);
+        assert_eq!(fires(&source(), "a b c a b"), NEVER);
+    }
+
+    #[test]
+    fn a5_two_rounds_with_equal_answers() {
+        assert_eq!(fires(&aware(), "a b a b"), [3]);
+        assert_eq!(fires(&aware(), "a b a"), NEVER);
+        assert_eq!(fires(&aware(), "a=x b a=y b"), NEVER);
+        assert_eq!(fires(&aware(), "a b | a b"), NEVER);
+        assert_eq!(fires(&aware(), "a a a a"), NEVER);
+        let finding = last(&aware(), "a b a b a b").unwrap();
+        assert_eq!((finding.count, finding.members.len()), (3, 6));
+    }
+
+    #[test]
+    fn a5_unknown_answers_need_three_rounds() {
+        assert_eq!(fires(&aware(), "a? b? a? b? a?"), NEVER);
+        assert_eq!(fires(&aware(), "a? b? a? b? a? b?"), [5]);
+        assert_eq!(
+            last(&aware(), "a? b? a? b? a? b?").unwrap().reason,
+            Some("no_results")
+        );
+    }
+
+    #[test]
+    fn a1_edits_and_tests_in_turn() {
+        // An edit that differs is work; one that does not is none.
+        assert_eq!(fires(&aware(), "eA>f a!<f eB>f a!<f eC>f a!<f"), NEVER);
+        assert_eq!(fires(&aware(), "e>f a!<f e>f a!<f"), [3]);
+    }
+
+    #[test]
+    fn a3_waits_and_polls() {
+        assert_eq!(fires(&aware(), "a s~ a s~ a s~"), NEVER);
+        assert_eq!(fires(&aware(), "a* b a* b a* b a* b"), NEVER);
+        assert_eq!(fires(&aware(), "a* b a* b a* b a* b a* b"), [9]);
+    }
+
+    #[test]
+    fn tries_are_sets() {
+        assert_eq!(fires(&aware(), "a b& c b a& c"), [5]);
+        assert_eq!(fires(&aware(), "a b& a b& a b&"), NEVER);
+    }
+}

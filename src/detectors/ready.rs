@@ -13,7 +13,7 @@ use super::{Rules, ToolOverride};
 pub(super) struct Ready {
     pub(super) rules: Rules,
     pub(super) severity: Option<Severity>,
-    /// Longest glob first.
+    /// Plain names first, then the longest glob.
     overrides: Vec<(GlobMatcher, ToolOverride)>,
 }
 
@@ -24,7 +24,11 @@ impl Ready {
             .iter()
             .filter_map(|(glob, over)| Some((Glob::new(glob).ok()?, over.clone())))
             .collect();
-        overrides.sort_by_key(|(glob, _)| std::cmp::Reverse(glob.glob().len()));
+        // Plain names before patterns, longer ones first.
+        overrides.sort_by_key(|(glob, _)| {
+            let pattern = glob.glob().contains(['*', '?', '[', '{']);
+            (pattern, std::cmp::Reverse(glob.glob().len()))
+        });
         Self {
             rules: common.rules.unwrap_or(rules),
             severity: common.severity,

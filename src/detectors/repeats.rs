@@ -4,8 +4,6 @@
 //! Invariant: nothing behind the judged call, before its turn, of another concurrent parent, or of a tool
 //! that is ignored is ever looked at; waiting is no step.
 
-use std::time::Duration;
-
 use smallvec::SmallVec;
 
 use crate::lanes::{Call, Names, View};
@@ -16,14 +14,6 @@ use super::{KeyBy, Rules};
 
 /// Among how many calls repeats are counted when others lie between.
 pub(super) const AMONG: u32 = 10;
-/// Equal answers after which a poll is stuck.
-const POLLS: usize = 10;
-/// Fewer polls are enough over this time.
-const SLOW_POLLS: usize = 6;
-const SLOW_POLLS_OVER: Duration = Duration::from_secs(300);
-/// Repeats closer than this are busy polling (A3).
-const BUSY: Duration = Duration::from_secs(10);
-
 /// Whether two answers are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Same {
@@ -54,29 +44,7 @@ pub(super) struct Past<'v> {
     /// The judged one.
     pub(super) judged: &'v Call,
     pub(super) names: &'v Names,
-    ready: &'v Ready,
-}
-
-/// Repeats of the judged call.
-#[derive(Debug, Default)]
-pub(super) struct Row {
-    /// Indices of the members, the judged one first.
-    pub(super) members: SmallVec<[usize; 16]>,
-    /// How many calls each lies behind the judged one.
-    places: SmallVec<[u32; 16]>,
-    /// So many members from the first have answers that are known to be equal.
-    pub(super) sure: usize,
-}
-
-/// Why a row is long enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Enough {
-    /// So many equal calls.
-    Repeats,
-    /// A poll without new output for too long.
-    Poll,
-    /// Twice the threshold, since answers are not known (A2).
-    NoResults,
+    pub(super) ready: &'v Ready,
 }
 
 impl<'v> Past<'v> {
@@ -179,105 +147,6 @@ impl<'v> Past<'v> {
             .any(|(_, call)| self.same_call(call, self.judged))
     }
 
-    /// The judged call's repeats with equal answers, at most [`AMONG`] calls from one to the next.
-    pub(super) fn row(&self) -> Row {
-        let mut row = Row::starting_at(self.calls.len().saturating_sub(1));
-        let mut place = 0;
-        for (index, call) in self.back() {
-            place += 1;
-            if place - row.last_place() > AMONG {
-                break;
-            }
-            if self.same_call(call, self.judged) {
-                match same_answer(call, self.judged) {
-                    Same::No => break,
-                    Same::Yes if row.sure == row.members.len() => row.sure += 1,
-                    Same::Yes | Same::Unknown => {}
-                }
-                row.push(index, place);
-            } else if self.resets(index, self.judged) {
-                break;
-            }
-        }
-        row
-    }
-
-    /// Leaves of each try only one member: a try counts once, except for `stuck`.
-    pub(super) fn one_a_try(&self, row: &mut Row) {
-        let mut kept = Row::default();
-        let mut last: Option<&Call> = None;
-        for (at, (index, place)) in row.members.iter().zip(&row.places).enumerate() {
-            let Some(call) = self.calls.get(*index) else {
-                continue;
-            };
-            if last.is_none_or(|last| !last.one_try_with(call)) {
-                kept.push(*index, *place);
-                kept.sure += usize::from(at < row.sure);
-            }
-            last = Some(call);
-        }
-        *row = kept;
-    }
-
-    /// Whether a row is long enough (A2, A3), and why.
-    pub(super) fn enough(&self, row: &Row, threshold: usize, among: u32) -> Option<Enough> {
-        let sure = row.members.get(..row.sure).unwrap_or_default();
-        if self.polls(self.judged) {
-            return self.long_poll(sure).then_some(Enough::Poll);
-        }
-        if self.judged.answer.pending {
-            if row.within(self.busy(sure), threshold, among) {
-                return Some(Enough::Repeats);
-            }
-            return self.long_poll(sure).then_some(Enough::Poll);
-        }
-        if row.within(row.sure, threshold, among) {
-            return Some(Enough::Repeats);
-        }
-        (row.sure < row.members.len()
-            && row.within(row.members.len(), threshold.saturating_mul(2), among))
-        .then_some(Enough::NoResults)
-    }
-
-    fn long_poll(&self, members: &[usize]) -> bool {
-        let over = members
-            .last()
-            .and_then(|index| self.calls.get(*index))
-            .map_or(Duration::ZERO, |first| self.judged.end.since(first.end));
-        let configured = self.ready.of(self.names, self.judged.tool);
-        let polls = configured
-            .and_then(|over| over.threshold)
-            .and_then(|threshold| usize::try_from(threshold).ok())
-            .unwrap_or(POLLS);
-        members.len() >= polls || (members.len() >= SLOW_POLLS && over >= SLOW_POLLS_OVER)
-    }
-
-    /// How many members from the first lie less than [`BUSY`] apart.
-    fn busy(&self, members: &[usize]) -> usize {
-        let apart = |pair: &[usize]| match pair {
-            [newer, older] => match (self.calls.get(*newer), self.calls.get(*older)) {
-                (Some(newer), Some(older)) => newer.end.since(older.end) >= BUSY,
-                _ => true,
-            },
-            _ => true,
-        };
-        let gap = members.windows(2).position(apart);
-        gap.map_or(members.len(), |gap| gap + 1)
-    }
-
-    /// How many different tries the first `count` members are.
-    pub(super) fn tries(&self, members: &[usize]) -> usize {
-        let mut tries = 0;
-        let mut last: Option<&Call> = None;
-        for call in members.iter().filter_map(|index| self.calls.get(*index)) {
-            if last.is_none_or(|last| !last.one_try_with(call)) {
-                tries += 1;
-            }
-            last = Some(call);
-        }
-        tries
-    }
-
     /// Whether all these members answered with the very same text.
     pub(super) fn raw_equal(&self, members: &[usize]) -> bool {
         members
@@ -329,34 +198,6 @@ impl<'v> Past<'v> {
     }
 }
 
-impl Row {
-    fn starting_at(judged: usize) -> Self {
-        let mut row = Self::default();
-        row.push(judged, 0);
-        row.sure = 1;
-        row
-    }
-
-    pub(super) fn push(&mut self, index: usize, place: u32) {
-        self.members.push(index);
-        self.places.push(place);
-    }
-
-    fn last_place(&self) -> u32 {
-        self.places.last().copied().unwrap_or(0)
-    }
-
-    /// Whether `threshold` of the first `usable` members lie within `among` calls, or in a row.
-    fn within(&self, usable: usize, threshold: usize, among: u32) -> bool {
-        usable >= threshold
-            && threshold.checked_sub(1).is_some_and(|last| {
-                self.places.get(last).is_some_and(|place| {
-                    *place < among || usize::try_from(*place).is_ok_and(|place| place == last)
-                })
-            })
-    }
-}
-
 /// Whether a call did change something that can be named.
 fn changed(call: &Call) -> bool {
     !call.changes.is_empty() && !call.outcome.failed() && call.outcome != Outcome::Refused
@@ -366,8 +207,12 @@ fn changed(call: &Call) -> bool {
 pub(super) fn same_answer(a: &Call, b: &Call) -> Same {
     match (a.outcome, b.outcome) {
         (Outcome::Failed(x), Outcome::Failed(y)) => {
-            if x.class != 0 && x.class == y.class {
-                return Same::Yes;
+            if x.class != 0 && y.class != 0 {
+                return if x.class == y.class {
+                    Same::Yes
+                } else {
+                    Same::No
+                };
             }
             if x.exit_code.is_some() && y.exit_code.is_some() && x.exit_code != y.exit_code {
                 return Same::No;
@@ -391,8 +236,13 @@ pub(super) fn same_answer(a: &Call, b: &Call) -> Same {
 
 /// Whether two calls of one tool are the same or near-equal (A6).
 pub(super) fn near(a: &Call, b: &Call) -> bool {
-    a.tool == b.tool
-        && ((a.key.is_some() && a.key == b.key) || Likeness::of(&a.sketch, &b.sketch).near())
+    if a.tool != b.tool {
+        return false;
+    }
+    let like = Likeness::of(&a.sketch, &b.sketch);
+    // Values of one character have no pairs: that both have none says nothing when their words differ.
+    let no_pairs = like.words == 0.0 && like.pairs == 1.0;
+    (a.key.is_some() && a.key == b.key) || (like.near() && !no_pairs)
 }
 
 /// Members of a proof, oldest first; a longer one keeps its first and its last ones.

@@ -14,7 +14,8 @@ use crate::lanes::{Call, View};
 use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Outcome, Severity};
 
 use super::ready::Ready;
-use super::repeats::{AMONG, Enough, Past, Row};
+use super::repeats::{AMONG, Past};
+use super::rows::{Enough, Row};
 use super::settings::config;
 use super::{Detector, Judgement, Rules, wording};
 
@@ -237,4 +238,151 @@ fn message(past: &Past<'_>, members: &[usize], enough: Enough) -> String {
             "`{tool}` was called {times} times with the same arguments since step {step} ({time}); its answers are not known"
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, fires, last};
+    use super::*;
+    use crate::detectors::ToolOverride;
+
+    fn stuck() -> Stuck {
+        Stuck::new(&Config::default(), Rules::Aware)
+    }
+
+    fn source() -> Stuck {
+        Stuck::new(&Config::default(), Rules::Source)
+    }
+
+    const NEVER: [usize; 0] = [];
+
+    #[test]
+    fn source_row() {
+        assert_eq!(fires(&source(), "a a a a"), [2, 3]);
+        assert_eq!(fires(&source(), "a a b a a"), NEVER);
+        assert_eq!(fires(&source(), "a=x a=y | a=z"), [2]);
+        assert_eq!(fires(&source(), "a a?"), NEVER);
+    }
+
+    #[test]
+    fn a1_counts_only_equal_answers() {
+        assert_eq!(fires(&stuck(), "a a a"), [2]);
+        assert_eq!(fires(&stuck(), "a=x a=y a=z a=z"), NEVER);
+        assert_eq!(fires(&stuck(), "a=x a=y a=y a=y"), [3]);
+        // Volatile tokens are no difference between equal calls.
+        assert_eq!(fires(&stuck(), "a=t1 a=t2 a=t3"), [2]);
+        assert_eq!(
+            last(&stuck(), "a=t1 a=t2 a=t3").unwrap().confidence,
+            Confidence::Likely
+        );
+        assert_eq!(fires(&stuck(), "a!7=x a!7=y a!7=z"), [2]);
+        assert_eq!(fires(&stuck(), "a!7 a!8 a!7"), NEVER);
+    }
+
+    #[test]
+    fn a1_a_turn_or_a_change_of_the_target_is_a_new_beginning() {
+        assert_eq!(fires(&stuck(), "a a | a a"), NEVER);
+        assert_eq!(fires(&stuck(), "a<f a<f e>f a<f"), NEVER);
+        // Another target, a failed change, the same change once more: no new beginning.
+        assert_eq!(fires(&stuck(), "a<f a<f e>g a<f"), [3]);
+        assert_eq!(fires(&stuck(), "a<f a<f e>f! a<f"), [3]);
+        assert_eq!(fires(&stuck(), "e>f a<f a<f e>f a<f"), [4]);
+    }
+
+    #[test]
+    fn a2_unknown_answers_need_twice_as_many() {
+        assert_eq!(fires(&stuck(), "a? a? a? a? a?"), NEVER);
+        assert_eq!(fires(&stuck(), "a? a? a? a? a? a?"), [5]);
+        let finding = last(&stuck(), "a? a? a? a? a? a?").unwrap();
+        assert_eq!(finding.severity, Severity::Info);
+        assert_eq!(finding.reason, Some("no_results"));
+        let bench = Bench::of("a?");
+        assert_eq!(
+            bench.at(&stuck(), 0),
+            Judgement::NotAssessed(Lack::NoResults)
+        );
+    }
+
+    #[test]
+    fn a3_three_among_ten() {
+        assert_eq!(fires(&stuck(), "a b a c a"), [4]);
+        assert_eq!(fires(&stuck(), "a b c d e a f g h a"), [9]);
+        assert_eq!(fires(&stuck(), "a b c d e a f g h i a"), NEVER);
+        assert_eq!(last(&stuck(), "a b a c a a").unwrap().count, 4);
+    }
+
+    #[test]
+    fn a3_waits_are_no_steps_and_polls_have_patience() {
+        assert_eq!(fires(&stuck(), "s~ s~ s~ s~"), NEVER);
+        let polls = |n: usize| vec!["a*"; n].join(" ");
+        assert_eq!(fires(&stuck(), &polls(9)), NEVER);
+        assert_eq!(fires(&stuck(), &polls(10)), [9]);
+        let slow = "a*/60 a*/60 a*/60 a*/60 a*/60 a*/60";
+        assert_eq!(fires(&stuck(), slow), [5]);
+        assert_eq!(
+            fires(&stuck(), "a*/50 a*/50 a*/50 a*/50 a*/50 a*/50"),
+            NEVER
+        );
+        // An unfinished state: patience only for those who wait between.
+        assert_eq!(fires(&stuck(), "a^ a^ a^"), [2]);
+        assert_eq!(fires(&stuck(), "a^/10 a^/10 a^/10 a^/10"), NEVER);
+    }
+
+    #[test]
+    fn a3_copies_in_one_try_and_void_calls() {
+        let copies = last(&stuck(), "a a& a&").unwrap();
+        assert_eq!(copies.reason, Some("copies"));
+        let void = last(&stuck(), "b1_ c b2_ d b3_").unwrap();
+        assert_eq!((void.reason, void.count), (Some("void"), 3));
+        assert_eq!(fires(&stuck(), "b1_ c b2_"), NEVER);
+    }
+
+    #[test]
+    fn tools_can_be_set_apart() {
+        let mut config = Config::default();
+        let over = |threshold, ignore| ToolOverride {
+            threshold,
+            ignore,
+            ..ToolOverride::default()
+        };
+        config.tools.insert("a*".to_owned(), over(Some(4), false));
+        config.tools.insert("ab".to_owned(), over(None, true));
+        let stuck = Stuck::new(&config, Rules::Aware);
+        assert_eq!(fires(&stuck, "a a a a"), [3]);
+        assert_eq!(fires(&stuck, "ab ab ab ab ab"), NEVER);
+        assert_eq!(fires(&stuck, "b b b"), [2]);
+    }
+
+    #[test]
+    fn lacks() {
+        let mut bench = Bench::default();
+        let mut call = bench.blank("a", "a");
+        call.key = None;
+        bench.push(call);
+        assert_eq!(
+            bench.at(&stuck(), 0),
+            Judgement::NotAssessed(Lack::NoArguments)
+        );
+        let mut bench = Bench::default();
+        for parent in 1..4 {
+            let mut call = bench.blank("a", "a");
+            call.lane_unknown = true;
+            call.parent = Some(super::super::testing::span(parent + 90));
+            bench.push(call);
+        }
+        assert_eq!(
+            bench.at(&stuck(), 2),
+            Judgement::NotAssessed(Lack::LaneUnknown)
+        );
+    }
+
+    #[test]
+    fn tells_what_happened() {
+        let finding = last(&stuck(), "b a a a").unwrap();
+        insta::assert_snapshot!(
+            finding.message,
+            @"`a` was called 3 times with the same arguments and the same answer since step 1 (2.1 s)"
+        );
+        assert_eq!(finding.members.last().unwrap().step, 3);
+    }
 }

@@ -125,6 +125,10 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
             &settings.error_rate,
             rules,
         )),
+        AnomalyType::PrematureVictory => Box::new(super::premature_victory::PrematureVictory::new(
+            &settings.premature_victory,
+            rules,
+        )),
         _ => return None,
     })
 }

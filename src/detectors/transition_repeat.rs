@@ -14,7 +14,8 @@ use crate::lanes::{Call, View};
 use crate::model::{AnomalyType, Confidence, Finding, Lack, Likeness, Role, Severity};
 
 use super::ready::Ready;
-use super::repeats::{self, Enough, Past, Same, same_answer};
+use super::repeats::{self, Past, Same, same_answer};
+use super::rows::Enough;
 use super::settings::config;
 use super::stuck::{count, facts, lacking};
 use super::{Detector, Judgement, Rules, wording};
@@ -30,6 +31,9 @@ config! {
         neutralize_volatile: bool = true,
     }
 }
+
+/// What the source compares: the call, and what came back if anything.
+type Pair = (Option<u64>, bool, u64);
 
 /// Tries with one answer after which it is clear that nothing new comes (A6, A7).
 const SAME_ANSWERS: usize = 5;
@@ -85,7 +89,7 @@ impl TransitionRepeat {
             (call.exact, call.answer.known, answer)
         };
         // Oldest first: the pair that reaches the threshold first is the one reported.
-        let mut counts: SmallVec<[((Option<u64>, bool, u64), usize); 16]> = SmallVec::new();
+        let mut counts: SmallVec<[(Pair, usize); 16]> = SmallVec::new();
         for call in window {
             let this = pair(call);
             let times = match counts.iter_mut().find(|(other, _)| *other == this) {
@@ -328,5 +332,93 @@ impl Detector for TransitionRepeat {
             Rules::Source => self.source(&past),
             Rules::Aware => self.aware(&past),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{fires, last};
+    use super::*;
+
+    fn aware() -> TransitionRepeat {
+        TransitionRepeat::new(&Config::default(), Rules::Aware)
+    }
+
+    fn source(window: u32, repeats: u32) -> TransitionRepeat {
+        let config = Config {
+            window,
+            repeats,
+            ..Config::default()
+        };
+        TransitionRepeat::new(&config, Rules::Source)
+    }
+
+    const NEVER: [usize; 0] = [];
+
+    #[test]
+    fn source_window() {
+        assert_eq!(fires(&source(9, 3), "a b c d a e f g a"), [8]);
+        assert_eq!(fires(&source(9, 3), "a b c d a e f g h a"), NEVER);
+        assert_eq!(fires(&source(0, 3), "a b c d a e f g h a"), [9]);
+        assert_eq!(fires(&source(9, 3), "a=x a=y a=z"), NEVER);
+        // Not latched: it fires as long as the pair stands in the window.
+        assert_eq!(fires(&source(5, 3), "a a a b c d"), [2, 3, 4]);
+        assert_eq!(fires(&source(9, 1), "a"), [0]);
+    }
+
+    #[test]
+    fn a1_pairs_in_a_window() {
+        assert_eq!(fires(&aware(), "a b c a d e a"), [6]);
+        assert_eq!(fires(&aware(), "e>f a<f b e>f a<f d e>f a<f"), [6, 7]);
+        assert_eq!(fires(&aware(), "a<f b eA>f a<f d eB>f a<f"), NEVER);
+        assert_eq!(fires(&aware(), "a a& a&"), NEVER);
+    }
+
+    #[test]
+    fn a6_near_equal_calls_with_one_answer() {
+        assert_eq!(fires(&aware(), "a1=x a2=x a3=x a4=x a5=x"), [4]);
+        assert_eq!(fires(&aware(), "a1=ok a2=ok a3=ok a4=ok a5=ok"), [4]);
+        assert_eq!(last(&aware(), "a1=x a2=x a3=x a4=x a5=x").unwrap().rule, 2);
+        assert_eq!(fires(&aware(), "a1=x a2=x a3=x a4=y a5=x a6=x"), NEVER);
+        assert_eq!(fires(&aware(), "a1=x a2=x& a3=x& a4=x& a5=x&"), NEVER);
+        // Calls that change something select what they change.
+        assert_eq!(
+            fires(&aware(), "a1=ok>f a2=ok>g a3=ok>h a4=ok>i a5=ok>j"),
+            NEVER
+        );
+        assert_eq!(
+            fires(
+                &aware(),
+                "a1=ok(other) a2=ok(other) a3=ok(other) a4=ok(other) a5=ok(other)"
+            ),
+            NEVER
+        );
+    }
+
+    #[test]
+    fn a7_no_progress() {
+        let line = "aA=notfoundanywhere bB=notfoundanywhere cC=notfoundanywhere \
+                    dD=notfoundanywhere eE=notfoundanywhere";
+        assert_eq!(fires(&aware(), line), [4]);
+        assert_eq!(last(&aware(), line).unwrap().reason, Some("no_progress"));
+        assert_eq!(
+            fires(&aware(), "aA=short bB=short cC=short dD=short eE=short"),
+            NEVER
+        );
+    }
+
+    #[test]
+    fn a7_delegations() {
+        let line = "a1=ok(delegate) a2=ok(delegate) a3=ok(delegate)";
+        assert_eq!(fires(&aware(), line), NEVER, "shared words below 0.8");
+        let same = "a=ok(delegate) a=ok(delegate) a=ok(delegate)";
+        assert_eq!(
+            last(&aware(), same).unwrap().anomaly,
+            AnomalyType::TransitionRepeat
+        );
+        assert_eq!(
+            fires(&aware(), "aA=ok(delegate) aB=ok(delegate) aC=ok(delegate)"),
+            NEVER
+        );
     }
 }

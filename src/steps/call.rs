@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::provisional::actions::{self, CallFacts};
 use super::provisional::texts;
+use crate::actions::{self, CallFacts};
 use crate::dialects::{Raw, bare_arguments, bare_result, final_answer};
 use crate::fingerprints::{self, digest};
 use crate::model::{Action, Answer, Arguments, Excerpt, Finish, ModelCall, Role, ToolCall};
@@ -32,14 +32,18 @@ pub(super) fn read(reader: &mut Reader, raw: Raw<'_>, working_directory: Option<
     let facts = arguments
         .as_ref()
         .map(|bare| reader.calls.facts(&tool, &bare.text));
+    let excerpt = answer_text.map(Excerpt::of);
     let root = reader.tools.workspace.root.as_deref();
     let call = CallFacts {
         tool: &tool,
         role,
         arguments: arguments.as_ref().map(|bare| bare.text.as_ref()),
-        answer: answer_text.map(Excerpt::of),
+        answer: excerpt.map(|text| actions::Excerpt {
+            front: text.front(),
+            back: text.end(),
+        }),
         exit_code: signs.exit_code,
-        error_flag: signs.failed(),
+        error_flag: signs.said(&raw.fault),
         cwd: root.or(working_directory),
     };
     let understood = actions::effects(&call, &reader.tools, &mut reader.scripts);
@@ -78,7 +82,7 @@ pub(super) fn read(reader: &mut Reader, raw: Raw<'_>, working_directory: Option<
         sketch: facts.map(|facts| facts.sketch).unwrap_or_default(),
         arguments: state,
         truncated: facts.is_some_and(|facts| facts.truncated)
-            || call.answer.is_some_and(|answer| answer.truncated()),
+            || excerpt.is_some_and(|text| text.truncated()),
         unparsed: understood.unparsed,
         tool: reader.names.name(&tool),
     }))

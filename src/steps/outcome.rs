@@ -5,8 +5,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::provisional::actions::ExitMeaning;
 use super::provisional::texts;
+use crate::actions::ExitMeaning;
 use crate::dialects::{BareResult, Fault};
 use crate::model::{Excerpt, Failure, Outcome, Role};
 
@@ -31,12 +31,13 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// Whether it failed, as far as anything says.
-    pub(super) fn failed(&self) -> Option<bool> {
+    /// Whether something says outright that it failed, or that it did not. A status Ok does not count:
+    /// emitters set it on everything that raises no exception.
+    pub(super) fn said(&self, fault: &Fault<'_>) -> Option<bool> {
         if self.hard || self.soft {
             return Some(true);
         }
-        self.success.then_some(false)
+        (fault.failed == Some(false)).then_some(false)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::provisional::actions::{self, Scripts};
+use crate::actions::{self, Scripts};
 use crate::dialects::{self, Origin, Part, Raw};
 use crate::fingerprints;
 use crate::model::{Action, Link, Name, Service, Step, TraceId};

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::provisional::actions;
+use crate::actions;
 
 /// Settings of a [`super::Reader`].
 #[derive(Clone, Debug, Default, Deserialize)]

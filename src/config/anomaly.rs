@@ -149,14 +149,25 @@ impl Check<'_> {
     }
 
     fn detectors(&self, typed: &Typed, problems: &mut Problems) {
-        let mut said = Vec::new();
+        let mut lacking = Vec::new();
+        let mut mixed = None;
         for problem in typed.detectors.check(typed.rules) {
             let keys: Vec<&str> = problem.key.split('.').collect();
-            if let [anomaly, "enabled"] = keys.as_slice() {
-                said.push((*anomaly).to_owned());
+            match keys.as_slice() {
+                [anomaly, "enabled"] => {
+                    lacking.push((*anomaly).to_owned());
+                    continue;
+                }
+                // One family, one problem, however many of its members differ.
+                [_, "rules"] => {
+                    mixed.get_or_insert(problem.message);
+                    continue;
+                }
+                _ => {}
             }
-            let mut path = vec!["detectors"];
-            path.extend(keys.iter().copied());
+            let path: Vec<&str> = std::iter::once("detectors")
+                .chain(keys.iter().copied())
+                .collect();
             // "is 1, must be at least 2" needs its key in front.
             let message = if problem.message.starts_with("is ") {
                 format!("`{}` {}", keys.last().unwrap_or(&""), problem.message)
@@ -165,11 +176,22 @@ impl Check<'_> {
             };
             problems.push(Problem::error(self.place(&path), message));
         }
+        self.lacking(&lacking, problems);
+        if let Some(message) = mixed {
+            self.mixed(message, problems);
+        }
+    }
+
+    /// Types that this build lacks and that somebody wants: by their thresholds, or in so many words.
+    fn lacking(&self, by_threshold: &[String], problems: &mut Problems) {
         for anomaly in AnomalyType::ALL {
             let name = anomaly.name();
             let enabled = self.entry.value.at(&["detectors", name, "enabled"]);
-            let wanted = enabled.is_some_and(|entry| entry.value.text() == Some("true"));
-            if wanted && !descriptor(anomaly).available && !said.iter().any(|said| said == name) {
+            let in_words = enabled.is_some_and(|entry| {
+                !problems.is_dropped(entry.key_place) && entry.value.text() == Some("true")
+            });
+            let wanted = in_words || by_threshold.iter().any(|other| other == name);
+            if wanted && !descriptor(anomaly).available {
                 problems.push(
                     Problem::error(
                         self.place(&["detectors", name, "enabled"]),
@@ -179,6 +201,22 @@ impl Check<'_> {
                 );
             }
         }
+    }
+
+    fn mixed(&self, message: String, problems: &mut Problems) {
+        let family: Vec<&str> = AnomalyType::ALL
+            .iter()
+            .filter(|anomaly| anomaly.family_rank().is_some())
+            .map(|anomaly| anomaly.name())
+            .collect();
+        let mut written = family
+            .iter()
+            .filter_map(|name| self.entry.value.at(&["detectors", name, "rules"]));
+        let place = written.next().map_or(self.entry.key_place, Entry::shown);
+        problems.push(Problem::error(place, message).help(format!(
+            "give {} the same rules, or set `rules` on the processor",
+            family.join(", ")
+        )));
     }
 
     /// Whether runs join conversations.

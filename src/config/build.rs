@@ -66,13 +66,7 @@ impl<'a> Builder<'a, '_> {
             "extensions",
             "service",
         ];
-        let known =
-            |entry: &&Entry| entry.key == "connectors" || keys.contains(&entry.key.as_str());
-        let unknown: Vec<&Entry> = self.root.entries().iter().filter(|e| !known(e)).collect();
-        for entry in unknown {
-            let problem = suggest::unknown_key(entry.key_place, &entry.key, &keys);
-            self.problems.push(problem);
-        }
+        self.problems.only_keys(self.root, &keys);
     }
 
     fn all(&mut self) -> Settings {
@@ -82,9 +76,7 @@ impl<'a> Builder<'a, '_> {
         let service = self.root.entry("service");
         let health_check = self.extensions(service);
         let (intake, telemetry, shutdown) = self.service(service);
-        let mut typed = pipelines::read(service, self.purpose, self.problems);
-        self.resolve(&mut typed);
-        pipelines::check(&typed, self.purpose, self.problems);
+        let typed = self.pipelines(service);
         let used = |pick: pipelines::Pick, id: &str| {
             typed
                 .iter()
@@ -235,15 +227,20 @@ impl<'a> Builder<'a, '_> {
             .unwrap_or_default()
     }
 
-    /// Reports references to what is not defined, and what is defined and used nowhere.
-    fn resolve(&mut self, typed: &mut [Typed]) {
-        for pipeline in typed.iter() {
+    /// Reads the pipelines; reports references to what is not defined, and what is defined and used
+    /// nowhere.
+    fn pipelines(&mut self, service: Option<&Entry>) -> Vec<Typed> {
+        let before = self.problems.errors();
+        let typed = pipelines::read(service, self.purpose, self.problems);
+        for pipeline in &typed {
             self.check_references(Section::Receivers, &pipeline.receivers);
             self.check_references(Section::Processors, &pipeline.processors);
             self.check_references(Section::Exporters, &pipeline.exporters);
         }
-        if self.purpose == Purpose::Replay && typed.is_empty() {
-            return;
+        pipelines::check(&typed, self.purpose, self.problems);
+        // Where a pipeline is wrong, what it does not use says nothing.
+        if self.problems.errors() > before || typed.is_empty() {
+            return typed;
         }
         let picks: [(Section, pipelines::Pick); 3] = [
             (Section::Receivers, |p| &p.receivers),
@@ -255,6 +252,7 @@ impl<'a> Builder<'a, '_> {
                 typed.iter().any(|p| pick(p).iter().any(|r| r.id == id))
             });
         }
+        typed
     }
 
     fn check_references(&mut self, section: Section, references: &[pipelines::Reference]) {

@@ -1,4 +1,4 @@
-//! `host:port`, where we listen and where we send to.
+//! `host:port`: where we listen.
 
 use super::problems::Problems;
 use super::report::Problem;
@@ -81,13 +81,17 @@ impl Listeners {
                 return;
             }
         };
-        if let Some((_, _, other)) = self
+        let taken = self
             .known
             .iter()
-            .find(|(known, ..)| known.collides(&listen))
-        {
-            let message = format!("port {} is taken by {other} already", listen.port);
-            problems.push(report(message).help(format!("give {whose} a port of its own")));
+            .find(|(known, ..)| known.collides(&listen));
+        if let Some((_, theirs, other)) = taken {
+            let message = format!("{whose} and {other} both want port {}", listen.port);
+            let problem = match place.or(*theirs) {
+                Some(place) => Problem::error(place, message),
+                None => Problem::missing(message),
+            };
+            problems.push(problem.help("give each a port of its own"));
         }
         if let (false, Some(place)) = (listen.is_loopback(), place) {
             problems.push(
@@ -98,47 +102,6 @@ impl Listeners {
         }
         self.known.push((listen, place, whose.to_owned()));
     }
-}
-
-/// What is wrong with the address of a backend, if anything. `schemes` are those it may begin with; `bare`
-/// allows `host:port` without one.
-pub(super) fn wrong_target(text: &str, bare: bool) -> Option<String> {
-    let text = text.trim();
-    let (scheme, rest) = match text.split_once("://") {
-        Some((scheme, rest)) => (Some(scheme.to_ascii_lowercase()), rest),
-        None => (None, text),
-    };
-    match scheme.as_deref() {
-        Some("http" | "unix") | None => {}
-        Some("https") => {
-            return Some(
-                "this build speaks no TLS; send to a collector beside the agent, or use http://"
-                    .to_owned(),
-            );
-        }
-        Some(other) => return Some(format!("scheme `{other}` is not known; write http://")),
-    }
-    if scheme.is_none() && !bare {
-        return Some(format!("write a URL, like http://{rest}"));
-    }
-    if scheme.as_deref() == Some("unix") {
-        return None;
-    }
-    let authority = rest.split('/').next().unwrap_or(rest);
-    let port = match authority.rsplit_once(':') {
-        Some((_, tail)) if tail.ends_with(']') => None,
-        Some((_, port)) => Some(port),
-        None => None,
-    };
-    let host_missing = authority.is_empty() || authority.starts_with(':');
-    let bad_port = port.is_some_and(|port| {
-        port.parse::<u16>().is_ok_and(|p| p == 0) || port.parse::<u16>().is_err()
-    });
-    if host_missing || bad_port || authority.contains(char::is_whitespace) {
-        return Some(format!("`{text}` is no address; write host:port"));
-    }
-    (bare && scheme.is_none() && port.is_none())
-        .then(|| format!("`{text}` has no port; write {text}:4317"))
 }
 
 #[cfg(test)]
@@ -189,32 +152,5 @@ mod tests {
                 "{text}"
             );
         }
-    }
-
-    #[test]
-    fn targets() {
-        for good in [
-            "jaeger:4317",
-            "http://jaeger:4317",
-            "[::1]:4317",
-            "10.0.0.1:1",
-        ] {
-            assert_eq!(wrong_target(good, true), None, "{good}");
-        }
-        for good in ["http://x:4318", "http://x/otlp", "http://[::1]:1/v1"] {
-            assert_eq!(wrong_target(good, false), None, "{good}");
-        }
-        for bad in [
-            "jaeger",
-            "https://x:1",
-            "ftp://x:1",
-            ":4317",
-            "x:0",
-            "x:y",
-            "http://",
-        ] {
-            assert!(wrong_target(bad, true).is_some(), "{bad}");
-        }
-        assert!(wrong_target("x:4318", false).is_some());
     }
 }

@@ -5,6 +5,9 @@ use super::problems::Problems;
 use super::report::Problem;
 use super::tree::{Entry, Node, Place, Scalar, Value};
 
+/// Most keys in a path: far more than there are levels, far fewer than a stack has room for.
+const PATH_MAX: usize = 32;
+
 /// Lays `over` over `base`.
 pub(super) fn merge(base: &mut Node, over: Node, problems: &mut Problems) {
     match (&mut base.value, over.value) {
@@ -12,23 +15,24 @@ pub(super) fn merge(base: &mut Node, over: Node, problems: &mut Problems) {
             for entry in over {
                 match entries.iter_mut().find(|known| known.key == entry.key) {
                     None => entries.push(entry),
+                    // An overlay that only names a section does not mean to empty it.
+                    Some(known) if entry.value.is_null() && is_section(&known.value) => {
+                        problems.push(
+                            Problem::warning(
+                                entry.key_place,
+                                "nothing here: the section stays as it was",
+                            )
+                            .also(known.key_place, "set here")
+                            .help("to empty it write {}, or leave the key out"),
+                        );
+                    }
                     Some(known) => {
-                        if !matches!(entry.value.value, Value::Map(_)) && !entry.value.is_null() {
+                        if !matches!(entry.value.value, Value::Map(_)) {
                             known.key_place = entry.key_place;
                         }
                         merge(&mut known.value, entry.value, problems);
                     }
                 }
-            }
-        }
-        (Value::Map(entries), Value::Scalar(nothing)) if nothing.is_null() => {
-            // An overlay that only names a section does not mean to empty it.
-            if !entries.is_empty() {
-                problems.push(
-                    Problem::warning(over.place, "nothing here: the section stays as it was")
-                        .also(base.place, "set here")
-                        .help("to empty it write {}, or leave the key out"),
-                );
             }
         }
         (_, value) => {
@@ -38,6 +42,11 @@ pub(super) fn merge(base: &mut Node, over: Node, problems: &mut Problems) {
             };
         }
     }
+}
+
+/// A map with something in it.
+fn is_section(node: &Node) -> bool {
+    !node.entries().is_empty()
 }
 
 /// `--set a.b.c=v` as a tree. `text` is the whole of it, the source of index `source`. The path is split
@@ -54,6 +63,10 @@ pub(super) fn from_override(
         start: 0,
         end: path.len(),
     };
+    if path.split(separator).count() > PATH_MAX {
+        problems.push(Problem::error(whole, "no key is that deep"));
+        return None;
+    }
     if path.split(separator).any(|key| key.trim().is_empty()) {
         problems.push(
             Problem::error(whole, "a key is missing in the path")
@@ -61,7 +74,7 @@ pub(super) fn from_override(
         );
         return None;
     }
-    let mut node = parse(source, path.len() + 1, value, problems.list())?;
+    let mut node = parse(source, path.len() + 1, value, problems)?;
     if node.entries().is_empty() && value.trim().is_empty() {
         node.value = Value::Scalar(Scalar {
             text: String::new(),
@@ -94,6 +107,10 @@ pub(super) fn unfold_paths(node: Node, problems: &mut Problems) -> Node {
     let mut root = Node::empty_map(node.place);
     for entry in entries {
         let mut value = entry.value;
+        if entry.key.split("::").count() > PATH_MAX {
+            problems.push(Problem::error(entry.key_place, "no key is that deep"));
+            continue;
+        }
         for key in entry.key.rsplit("::") {
             value = Node {
                 place: entry.key_place,

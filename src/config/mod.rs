@@ -86,7 +86,7 @@ pub fn load_for(
         .tree(sources, overrides)
         .map(|mut root| load.settings(&mut root, purpose, env));
     match settings {
-        Some(settings) if !load.problems.has_errors() => Ok((settings, load.report())),
+        Some(settings) if load.problems.errors() == 0 => Ok((settings, load.report())),
         _ => Err(load.report()),
     }
 }
@@ -106,7 +106,7 @@ pub fn effective(
         print::yaml(&root)
     });
     match printed {
-        Some(printed) if !load.problems.has_errors() => Ok(printed),
+        Some(printed) if load.problems.errors() == 0 => Ok(printed),
         _ => Err(load.report()),
     }
 }
@@ -147,12 +147,9 @@ impl Load {
         }
         for (index, (path, value)) in overrides.iter().enumerate() {
             let index = sources.len() + index;
-            match merge::from_override(index, path, value, &mut self.problems) {
-                Some(tree) => {
-                    secrets::places(&tree, false, &mut self.secrets);
-                    trees.push(tree);
-                }
-                None => broken = true,
+            if let Some(tree) = merge::from_override(index, path, value, &mut self.problems) {
+                secrets::places(&tree, false, &mut self.secrets);
+                trees.push(tree);
             }
         }
         if broken {
@@ -183,7 +180,7 @@ impl Load {
             self.problems.push(Problem::error(whole, message));
             return None;
         }
-        let Some(node) = parse::parse(index, 0, &source.text, self.problems.list()) else {
+        let Some(node) = parse::parse(index, 0, &source.text, &mut self.problems) else {
             secrets::places_in_text(index, &source.text, &mut self.secrets);
             return None;
         };

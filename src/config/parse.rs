@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Scanner, Span, StrInput};
 
+use super::problems::Problems;
 use super::report::Problem;
 use super::tree::{DEPTH_MAX, Entry, Node, Place, Scalar, Value};
 
@@ -22,7 +23,7 @@ pub(super) fn parse(
     source: usize,
     base: usize,
     text: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Option<Node> {
     let options = granit_parser::options! {
         emit_comments: false,
@@ -53,7 +54,7 @@ struct Builder<'a, 'p> {
     anchors: HashMap<usize, Node>,
     aliased: usize,
     anchored: usize,
-    problems: &'p mut Vec<Problem>,
+    problems: &'p mut Problems,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -296,7 +297,13 @@ fn syntax_problem(source: usize, base: usize, text: &str, error: &ScanError) -> 
             "a tab where only spaces may indent".to_owned(),
             Some("replace the tab by spaces"),
         ),
-        ErrorKind::UnclosedQuotedScalar => ("a quote that is never closed".to_owned(), None),
+        ErrorKind::UnclosedQuotedScalar | ErrorKind::DocumentIndicatorInQuotedScalar => {
+            ("a quote that is never closed".to_owned(), None)
+        }
+        ErrorKind::InvalidQuotedScalarIndent => (
+            "a quote that is closed neither on its line nor on an indented one".to_owned(),
+            None,
+        ),
         ErrorKind::RecursionLimitExceeded => {
             (format!("nested deeper than {DEPTH_MAX} levels"), None)
         }

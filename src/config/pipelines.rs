@@ -18,6 +18,8 @@ pub(super) struct Reference {
 pub(super) struct Typed {
     pub(super) name: String,
     pub(super) place: Place,
+    /// Something in it was wrong and reported, so that what is missing may only seem so.
+    pub(super) broken: bool,
     pub(super) receivers: Vec<Reference>,
     pub(super) processors: Vec<Reference>,
     pub(super) exporters: Vec<Reference>,
@@ -48,17 +50,21 @@ pub(super) fn read(
             ));
             continue;
         }
+        let before = problems.errors();
         problems.only_keys(&entry.value, &keys);
         let mut list = |key| references(entry.value.entry(key), problems);
+        let (receivers, processors, exporters) =
+            (list("receivers"), list("processors"), list("exporters"));
         typed.push(Typed {
             name: name.to_owned(),
             place: entry.key_place,
-            receivers: list("receivers"),
-            processors: list("processors"),
-            exporters: list("exporters"),
+            broken: problems.errors() > before,
+            receivers,
+            processors,
+            exporters,
         });
     }
-    if typed.is_empty() && purpose == Purpose::Run {
+    if typed.is_empty() && purpose == Purpose::Run && problems.errors() == 0 {
         let problem = match pipelines.or(service) {
             Some(entry) => Problem::error(entry.key_place, "there is no pipeline"),
             None => Problem::missing("there is no pipeline"),
@@ -132,7 +138,7 @@ pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) 
     if purpose == Purpose::Replay {
         return;
     }
-    for pipeline in typed {
+    for pipeline in typed.iter().filter(|pipeline| !pipeline.broken) {
         for (key, references, example) in [
             ("receivers", &pipeline.receivers, "[otlp]"),
             ("exporters", &pipeline.exporters, "[debug]"),
@@ -162,7 +168,9 @@ pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) 
             ));
         }
     }
-    one_engine(typed, problems);
+    if typed.iter().all(|pipeline| !pipeline.broken) {
+        one_engine(typed, problems);
+    }
 }
 
 /// Several pipelines: the same processor, and the same receivers or the same exporters.

@@ -2,6 +2,7 @@
 //! them, so that none comes out twice.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use serde::de::DeserializeOwned;
@@ -25,14 +26,13 @@ pub(super) struct Problems {
 impl Problems {
     /// Adds one.
     pub(super) fn push(&mut self, problem: Problem) {
-        if self.found.len() < PROBLEMS_MAX {
-            self.found.push(problem);
+        match self.found.len().cmp(&PROBLEMS_MAX) {
+            Ordering::Less => self.found.push(problem),
+            Ordering::Equal => self
+                .found
+                .push(Problem::missing("more problems than are shown")),
+            Ordering::Greater => {}
         }
-    }
-
-    /// Where the parser puts its own.
-    pub(super) fn list(&mut self) -> &mut Vec<Problem> {
-        &mut self.found
     }
 
     /// Passes over whatever stands at `place` from now on.
@@ -45,9 +45,10 @@ impl Problems {
         self.dropped.borrow().contains(&place)
     }
 
-    /// Whether anything found is an error.
-    pub(super) fn has_errors(&self) -> bool {
-        self.found.iter().any(|p| p.grade == Grade::Error)
+    /// How many of those found are errors.
+    pub(super) fn errors(&self) -> usize {
+        let errors = self.found.iter().filter(|p| p.grade == Grade::Error);
+        errors.count()
     }
 
     /// All of them.
@@ -95,13 +96,17 @@ impl Problems {
         }
     }
 
-    /// Reports keys of a map that are none of `allowed`.
-    pub(super) fn only_keys(&mut self, node: &Node, allowed: &[&str]) {
+    /// Reports keys of a map that are none of `allowed`. `false` when there are any.
+    pub(super) fn only_keys(&mut self, node: &Node, allowed: &[&str]) -> bool {
+        let mut clean = true;
         for entry in node.entries() {
-            if !allowed.contains(&entry.key.as_str()) {
+            if !allowed.contains(&entry.key.as_str()) && !self.is_dropped(entry.key_place) {
                 let problem = super::suggest::unknown_key(entry.key_place, &entry.key, allowed);
                 self.push(problem);
+                self.drop(entry.key_place);
+                clean = false;
             }
         }
+        clean
     }
 }

@@ -1,98 +1,95 @@
-//! Checks of one exporter that its own settings cannot make: addresses, queue against request, retry.
+//! Checks of one exporter, with the places of its keys.
 
-use crate::exporters;
+use crate::exporters::{BuildError, QueueSettings, RetrySettings, Settings};
 
-use super::endpoints::wrong_target;
 use super::problems::Problems;
 use super::report::Problem;
-use super::tree::Entry;
+use super::tree::{Entry, Place};
 
 /// Reports what keeps an exporter from working, or probably does.
-pub(super) fn check(entry: &Entry, settings: &exporters::Settings, problems: &mut Problems) {
-    let (queue, retry, max) = match settings {
-        exporters::Settings::OtlpGrpc(grpc) => {
-            target(entry, "endpoint", &grpc.endpoint, true, problems);
-            (
-                &grpc.sending_queue,
-                &grpc.retry_on_failure,
-                grpc.max_request_size,
-            )
-        }
-        exporters::Settings::OtlpHttp(http) => {
-            match &http.traces_endpoint {
-                Some(endpoint) => target(entry, "traces_endpoint", endpoint, false, problems),
-                None => target(entry, "endpoint", &http.endpoint, false, problems),
-            }
-            (
-                &http.sending_queue,
-                &http.retry_on_failure,
-                http.max_request_size,
-            )
-        }
-        exporters::Settings::File(file) => {
-            if file.path.is_empty() {
-                lacks(
-                    entry,
-                    "path",
-                    "write path: traces.jsonl, or path: \"-\" for standard output",
-                    problems,
-                );
-            }
-            return;
-        }
-        exporters::Settings::Debug(_) => return,
-    };
-    if let Err(message) = retry.check() {
-        let key = message.split(' ').next().unwrap_or("");
-        let place = entry.value.at(&["retry_on_failure", key]);
-        let place = place.or(entry.value.at(&["retry_on_failure"]));
-        let problem = Problem::error(place.unwrap_or(entry).shown(), message);
-        problems.push(problem);
+pub(super) fn check(entry: &Entry, settings: &Settings, problems: &mut Problems) {
+    if let Err(error) = settings.check() {
+        unbuildable(entry, settings, &error, problems);
     }
-    if queue.enabled && queue.num_consumers == 0 {
-        let place = entry.value.at(&["sending_queue", "num_consumers"]);
-        let problem = Problem::error(
-            place.unwrap_or(entry).shown(),
-            "`num_consumers` is 0: nothing would be sent",
-        );
-        problems.push(problem);
-    }
-    if queue.enabled && queue.queue_size < max {
-        let place = entry.value.at(&["sending_queue", "queue_size"]);
-        let problem = Problem::warning(
-            place.unwrap_or(entry).shown(),
-            format!(
-                "the queue holds {} bytes, less than one request may have ({max})",
-                queue.queue_size
-            ),
-        )
-        .help("queue_size counts bytes here, not requests; write 256MiB");
-        problems.push(problem);
+    match settings {
+        Settings::OtlpGrpc(grpc) => {
+            retry(entry, &grpc.retry_on_failure, problems);
+            queue(entry, &grpc.sending_queue, grpc.max_request_size, problems);
+        }
+        Settings::OtlpHttp(http) => {
+            retry(entry, &http.retry_on_failure, problems);
+            queue(entry, &http.sending_queue, http.max_request_size, problems);
+        }
+        Settings::File(file) if file.path.is_empty() => {
+            let help = "write path: traces.jsonl, or path: \"-\" for standard output";
+            lacks(entry, "path", help, problems);
+        }
+        Settings::File(_) | Settings::Debug(_) => {}
     }
 }
 
-fn target(entry: &Entry, key: &str, endpoint: &str, bare: bool, problems: &mut Problems) {
-    if endpoint.is_empty() {
-        let example = if bare {
-            "write endpoint: localhost:4317"
-        } else {
-            "write endpoint: http://localhost:4318"
-        };
-        lacks(entry, key, example, problems);
+/// Where a path of keys stands, or the longest part of it that is written.
+fn place(entry: &Entry, path: &[&str]) -> Place {
+    (1..=path.len())
+        .rev()
+        .find_map(|depth| entry.value.at(path.get(..depth)?))
+        .unwrap_or(entry)
+        .shown()
+}
+
+fn unbuildable(entry: &Entry, settings: &Settings, error: &BuildError, problems: &mut Problems) {
+    let endpoint = match settings {
+        Settings::OtlpHttp(http) if http.traces_endpoint.is_some() => "traces_endpoint",
+        _ => "endpoint",
+    };
+    let at = match error {
+        BuildError::NoEndpoint(example) => {
+            lacks(entry, endpoint, &format!("write {example}"), problems);
+            return;
+        }
+        BuildError::Endpoint { .. } | BuildError::Tls(_) => place(entry, &[endpoint]),
+        BuildError::Header(name) => place(entry, &["headers", name]),
+        BuildError::Retry(_) => place(entry, &["retry_on_failure"]),
+    };
+    problems.push(Problem::error(at, error.to_string()));
+}
+
+fn retry(entry: &Entry, retry: &RetrySettings, problems: &mut Problems) {
+    if let Err(message) = retry.check() {
+        let key = message.split(' ').next().unwrap_or("");
+        let at = place(entry, &["retry_on_failure", key]);
+        problems.push(Problem::error(at, message));
+    }
+}
+
+fn queue(entry: &Entry, queue: &QueueSettings, request: u64, problems: &mut Problems) {
+    if !queue.enabled {
         return;
     }
-    if let Some(message) = wrong_target(endpoint, bare) {
-        let place = entry.value.at(&[key]).unwrap_or(entry).shown();
-        problems.push(Problem::error(place, message));
+    if queue.num_consumers == 0 {
+        let at = place(entry, &["sending_queue", "num_consumers"]);
+        problems.push(Problem::error(
+            at,
+            "`num_consumers` is 0: nothing would be sent",
+        ));
+    }
+    if queue.queue_size < request {
+        let message = format!(
+            "the queue holds {} bytes, less than one request may have ({request})",
+            queue.queue_size
+        );
+        let at = place(entry, &["sending_queue", "queue_size"]);
+        let problem = Problem::warning(at, message);
+        problems.push(problem.help("queue_size counts bytes here, not requests; write 256MiB"));
     }
 }
 
 /// A key without which the component cannot work, unless what was written there is wrong already.
 fn lacks(entry: &Entry, key: &str, help: &str, problems: &mut Problems) {
     let written = entry.value.entry(key);
-    if written
-        .is_some_and(|w| problems.is_dropped(w.key_place) || problems.is_dropped(w.value.place))
-    {
+    let reported =
+        |w: &Entry| problems.is_dropped(w.key_place) || problems.is_dropped(w.value.place);
+    if written.is_some_and(reported) {
         return;
     }
     let place = written.map_or(entry.key_place, |written| written.key_place);

@@ -151,7 +151,7 @@ pub(super) fn expected_words(expected: &dyn Expected) -> String {
     let words = expected.to_string();
     match words.as_str() {
         "a boolean" => BOOLEAN.to_owned(),
-        "a string" | "string" | "a borrowed string" | "str" => "a text".to_owned(),
+        "a string" | "string" | "a borrowed string" | "str" => "text".to_owned(),
         "a map" => "a map of keys and values".to_owned(),
         "a sequence" => "a list".to_owned(),
         "u8" => whole(0, u8::MAX.into()),

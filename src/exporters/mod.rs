@@ -3,6 +3,7 @@
 //! Invariant: every span handed to an exporter ends as sent or as dropped for exactly one reason; until
 //! then it is queued or in flight. Connections and files come opened from `runtime`.
 
+mod check;
 mod counters;
 mod delivery;
 mod endpoint;

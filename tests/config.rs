@@ -1,0 +1,395 @@
+//! What the loader says of wrong configurations, what it makes of right ones, and that nothing makes it
+//! panic.
+#![expect(clippy::disallowed_methods, reason = "reads its fixtures")]
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agent_sentinel::config::{self, Purpose, Report, Settings, Source, Warnings};
+use agent_sentinel::{detectors, exporters, sessions};
+use proptest::prelude::*;
+
+fn root(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn files(folder: &str) -> Vec<(String, String)> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+        .collect();
+    files.sort();
+    let named = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, std::fs::read_to_string(path).unwrap())
+    };
+    files.into_iter().map(named).collect()
+}
+
+fn env(name: &str) -> Option<String> {
+    match name {
+        "SET_TO_NONSENSE" => Some("from the environment".to_owned()),
+        "TOKEN" => Some("hunter2".to_owned()),
+        "FIVE" => Some("5".to_owned()),
+        "JAEGER" => Some("jaeger:4317".to_owned()),
+        _ => None,
+    }
+}
+
+fn load(text: &str) -> Result<(Settings, Warnings), Report> {
+    config::load(&[Source::file("c.yaml", text)], &[], &env)
+}
+
+fn set(text: &str, overrides: &[(&str, &str)]) -> Result<(Settings, Warnings), Report> {
+    let overrides: Vec<_> = overrides
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    config::load(&[Source::file("c.yaml", text)], &overrides, &env)
+}
+
+/// A configuration around the keys of `anomaly`, in one line.
+fn anomaly(keys: &str) -> String {
+    format!(
+        "receivers: {{otlp: {{}}}}
+exporters: {{debug: {{}}}}
+processors: {{anomaly: {{{keys}}}}}
+service: {{pipelines: {{traces: {{receivers: [otlp], processors: [anomaly], exporters: [debug]}}}}}}
+"
+    )
+}
+
+/// Every file is refused, and what is said of it is kept beside it.
+#[test]
+fn bad_configurations() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(root("tests/bad-config"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for (name, text) in files("tests/bad-config") {
+        let report = config::load(&[Source::file(&name, &text)], &[], &env).unwrap_err();
+        let shown = report.to_string();
+        assert!(report.errors() > 0, "{name}");
+        assert!(
+            !shown
+                .replace("hunter2 is no secret", "")
+                .contains("hunter2"),
+            "{name}: {shown}"
+        );
+        settings.bind(|| insta::assert_snapshot!(name.trim_end_matches(".yaml"), shown));
+    }
+}
+
+/// Each file under collector-config is one that people copy.
+#[test]
+fn shipped_configurations_load_without_a_warning() {
+    let shipped = files("collector-config");
+    assert!(!shipped.is_empty());
+    for (name, text) in shipped {
+        match config::load(&[Source::file(&name, text)], &[], &env) {
+            Ok((settings, warnings)) => {
+                let open = name.contains("container");
+                assert!(open || warnings.is_empty(), "{name}: {warnings}");
+                assert!(
+                    !settings.receivers.is_empty() && !settings.exporters.is_empty(),
+                    "{name}"
+                );
+            }
+            Err(report) => panic!("{name}:\n{report}"),
+        }
+    }
+}
+
+#[test]
+fn every_key_of_the_processor() {
+    let text = anomaly(
+        "group_by: [trace], rules: source, turn: conversation, settle: 0s, max_state: 1MiB, \
+         run: {idle_timeout: 1m, max_steps: 5}, conversation: {idle_timeout: 2m}, \
+         workspace: {root: /srv, home: /home/a}, tools: {run_checks: verify, 'my_*': edit}, \
+         detectors: {stuck: {threshold: 4, severity: critical, tools: {'wait_*': {threshold: 9, poll: true}}}, \
+         stutter: {enabled: false}}, overrides: [], ignore: [], policy: {cooldown: 0s}, mode: observe, \
+         annotate: {status: error_if_unset, late: span, evidence: none, emit_evaluation_event: true, trace_url: x}, \
+         max_held: 1KiB, max_clock_skew: 1s",
+    );
+    let (settings, warnings) = load(&text).unwrap();
+    assert!(warnings.is_empty(), "{warnings}");
+    let engine = settings.engine;
+    assert!(!engine.sessions.join_conversations);
+    assert!(engine.sessions.source && engine.policy.source);
+    assert_eq!(engine.rules, detectors::Rules::Source);
+    assert_eq!(engine.sessions.turn, sessions::Turn::Conversation);
+    assert_eq!(
+        engine.sessions.settle,
+        sessions::Settle::Fixed(Duration::ZERO)
+    );
+    assert_eq!(engine.sessions.max_state, 1 << 20);
+    assert_eq!(engine.sessions.run.max_steps, 5);
+    assert_eq!(engine.policy.cooldown, Duration::ZERO);
+    assert_eq!(engine.detectors.stuck.threshold, 4);
+    assert_eq!(engine.detectors.stuck.tools["wait_*"].poll, Some(true));
+    assert_eq!(engine.detectors.r#loop, detectors::LoopConfig::default());
+}
+
+#[test]
+fn the_collectors_habits() {
+    let text = "
+receivers:
+  otlp:
+    protocols:
+      grpc:
+      http:
+exporters:
+  debug:
+  otlp/jaeger: {endpoint: '${env:JAEGER}', tls: {insecure: true}}
+extensions:
+  health_check:
+service:
+  extensions: [health_check]
+  pipelines:
+    traces/main:
+      receivers: [otlp]
+      processors: [anomaly]
+      exporters: [debug, otlp/jaeger]
+";
+    let (settings, warnings) = load(text).unwrap();
+    assert!(warnings.is_empty(), "{warnings}");
+    let protocols = &settings.receivers[0].settings.protocols;
+    assert!(protocols.grpc.is_some() && protocols.http.is_some());
+    assert!(settings.health_check.is_some());
+    let shown = settings.pipelines[0].to_string();
+    assert_eq!(shown, "traces/main: otlp -> anomaly -> debug, otlp/jaeger");
+    let exporters::Settings::OtlpGrpc(grpc) = &settings.exporters[1].settings else {
+        panic!("{:?}", settings.exporters);
+    };
+    assert_eq!(grpc.endpoint, "jaeger:4317");
+}
+
+#[test]
+fn json_is_yaml_and_anchors_and_merge_keys_work() {
+    load(r#"{"receivers": {"otlp": {"protocols": {"http": {"endpoint": "localhost:0"}}}}, "exporters": {"debug": {}},
+        "service": {"pipelines": {"traces": {"receivers": ["otlp"], "processors": ["anomaly"], "exporters": ["debug"]}}}}"#)
+    .unwrap();
+    let text = "
+receivers: {otlp: {}}
+exporters:
+  otlp/a: &a
+    endpoint: a:4317
+    timeout: 7s
+    headers: {x: one}
+  otlp/b:
+    <<: *a
+    endpoint: b:4317
+service:
+  pipelines:
+    traces: {receivers: [otlp], processors: [anomaly], exporters: [otlp/a, otlp/b]}
+";
+    let (settings, _) = load(text).unwrap();
+    let exporters::Settings::OtlpGrpc(b) = &settings.exporters[1].settings else {
+        panic!();
+    };
+    assert_eq!(
+        (b.endpoint.as_str(), b.timeout),
+        ("b:4317", Duration::from_secs(7))
+    );
+    assert_eq!(b.headers["x"], "one");
+}
+
+#[test]
+fn later_sources_win_maps_merge_lists_replace() {
+    let base = anomaly("max_held: 1KiB, detectors: {stuck: {threshold: 4}}");
+    let over = "
+processors: {anomaly: {detectors: {stuck: {severity: error}, loop: {window: 30}}}}
+exporters: {file: {path: out.jsonl}}
+service: {pipelines: {traces: {exporters: [file]}}}
+extensions:
+receivers:
+";
+    let sources = [
+        Source::file("base.yaml", base),
+        Source::file("over.yaml", over),
+    ];
+    let (settings, warnings) = config::load(&sources, &[], &env).unwrap();
+    let detectors = &settings.engine.detectors;
+    assert_eq!(
+        (detectors.stuck.threshold, detectors.r#loop.window),
+        (4, 30)
+    );
+    assert_eq!(settings.engine.sessions.max_held, 1024);
+    assert_eq!(settings.exporters.len(), 1);
+    assert_eq!(settings.exporters[0].id, "file");
+    insta::assert_snapshot!("an_overlay_that_names_sections_only", warnings);
+}
+
+#[test]
+fn overrides_reach_every_key() {
+    let text = anomaly("settle: auto");
+    let overrides = [
+        ("processors.anomaly.settle", "2s"),
+        ("processors::anomaly::detectors::stuck", "{threshold: 5}"),
+        ("processors.anomaly.detectors.loop.window", "${env:FIVE}"),
+        ("exporters.debug.verbosity", "basic"),
+        ("service.pipelines.traces.exporters", "[debug]"),
+    ];
+    let (settings, _) = set(&text, &overrides).unwrap();
+    assert_eq!(
+        settings.engine.sessions.settle,
+        sessions::Settle::Fixed(Duration::from_secs(2))
+    );
+    assert_eq!(settings.engine.detectors.stuck.threshold, 5);
+    assert_eq!(settings.engine.detectors.r#loop.window, 5);
+    let report = set(
+        &text,
+        &[
+            ("processors.anomaly.detectors.stuk.threshold", "3"),
+            ("processors.anomaly.settle", "'soon"),
+        ],
+    )
+    .unwrap_err();
+    insta::assert_snapshot!("an_override_that_is_no_yaml", report);
+    let report = set(
+        &text,
+        &[
+            ("processors.anomaly.detectors.stuk.threshold", "3"),
+            ("exporters.debug.verbosity", "loud"),
+            ("a..b", "1"),
+        ],
+    )
+    .unwrap_err();
+    insta::assert_snapshot!("overrides_that_fit_nowhere", report);
+}
+
+#[test]
+fn keys_of_a_yaml_argument_may_be_paths() {
+    let mut argument = Source::file("yaml:", "processors::anomaly::settle: 3s");
+    argument.paths = true;
+    let sources = [Source::file("c.yaml", anomaly("mode: observe")), argument];
+    let (settings, _) = config::load(&sources, &[], &env).unwrap();
+    assert_eq!(
+        settings.engine.sessions.settle,
+        sessions::Settle::Fixed(Duration::from_secs(3))
+    );
+}
+
+#[test]
+fn quoted_texts_stay_texts() {
+    let exporter = |value: &str| {
+        format!(
+            "receivers: {{otlp: {{}}}}
+exporters: {{otlp: {{endpoint: 'a:1', headers: {{x: {value}}}}}}}
+service: {{pipelines: {{traces: {{receivers: [otlp], processors: [anomaly], exporters: [otlp]}}}}}}
+"
+        )
+    };
+    for (value, want) in [
+        ("0123", "0123"),
+        ("'0x10'", "0x10"),
+        ("1e3", "1e3"),
+        ("true", "true"),
+        ("'null'", "null"),
+        ("'${env:FIVE}$$'", "5$"),
+    ] {
+        let (settings, _) = load(&exporter(value)).unwrap();
+        let exporters::Settings::OtlpGrpc(grpc) = &settings.exporters[0].settings else {
+            panic!();
+        };
+        assert_eq!(grpc.headers["x"], want, "{value}");
+    }
+    assert!(load(&exporter("null")).is_err());
+}
+
+#[test]
+fn for_replay_only_the_processor_counts() {
+    let replay = |text: &str| {
+        config::load_for(Purpose::Replay, &[Source::file("c.yaml", text)], &[], &env).unwrap()
+    };
+    let (settings, warnings) = replay("processors: {anomaly: {max_held: 7}}");
+    assert!(warnings.is_empty(), "{warnings}");
+    assert_eq!(settings.engine.sessions.max_held, 7);
+    let (settings, _) = replay(&anomaly("max_held: 8"));
+    assert_eq!(settings.engine.sessions.max_held, 8);
+    let (settings, _) = config::load_for(Purpose::Replay, &[], &[], &env).unwrap();
+    assert_eq!(settings.engine.sessions.max_held, 64 << 20);
+}
+
+#[test]
+fn what_is_printed_reads_back() {
+    let text = anomaly(
+        "settle: 0s, detectors: {stuck: {threshold: ${FIVE}, tools: {'a: b': {ignore: true}}}}",
+    )
+    .replace("${FIVE}", "'${FIVE}'");
+    let sources = [Source::file("c.yaml", &text)];
+    let printed = config::effective(&sources, &[], &env).unwrap();
+    insta::assert_snapshot!("printed", printed);
+    let again = config::effective(&[Source::file("again", &printed)], &[], &env).unwrap();
+    assert_eq!(printed, again);
+    let (settings, _) = load(&printed).unwrap();
+    assert_eq!(settings.engine.detectors.stuck.threshold, 5);
+}
+
+#[test]
+fn secrets_are_not_printed() {
+    let text = "exporters: {otlp: {endpoint: 'a:1', headers: {authorization: 'Bearer ${TOKEN}', n: [hunter2]}}}";
+    let printed = config::effective(&[Source::file("c", text)], &[], &env).unwrap();
+    assert!(!printed.contains("hunter2"), "{printed}");
+    assert!(printed.contains("authorization: \"***\""), "{printed}");
+}
+
+#[test]
+fn depth_and_size_are_bounded() {
+    for text in [
+        "[".repeat(5000),
+        "{a: ".repeat(5000),
+        format!("{}x", "a:\n".repeat(1)) + &"- ".repeat(3000),
+        "x".repeat(2 << 20),
+        format!("a: &a [1]\n{}", "b: &a [*a]\n".repeat(3000)),
+        (0..2000)
+            .map(|i| format!("k{i}: &a{i} [*a{}]\n", i.max(1) - 1))
+            .collect::<String>(),
+        "? ".repeat(5000),
+        "&a ".repeat(5000),
+        "!!map ".repeat(5000),
+    ] {
+        let report = load(&text).unwrap_err();
+        assert!(report.errors() > 0);
+        let _ = report.to_string();
+    }
+    let path = "a.".repeat(100_000) + "b";
+    assert!(set(&anomaly(""), &[(&path, "1")]).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,200}") {
+        let _ = load(&text).map_err(|report| report.to_string());
+    }
+
+    /// Made of what YAML and our references are made of.
+    #[test]
+    fn no_yaml_like_text_panics(parts in proptest::collection::vec(
+        proptest::sample::select(vec![
+            "receivers", "processors", "exporters", "service", "pipelines", "traces", "anomaly", "otlp", "detectors",
+            "stuck", "threshold", ": ", ":", "\n", "\n  ", "\n    ", "\n      ", "- ", "{", "}", "[", "]", ", ", "&a ", "*a",
+            "<<", "'", "\"", "|", ">", "#", "!!str ", "!x ", "${env:FIVE}", "${", "$$", "?", "---\n", "\t", "null", "5", "é", "\r\n", "%YAML 1.2\n",
+        ]), 0..60)) {
+        let text = parts.concat();
+        let _ = load(&text).map_err(|report| report.to_string());
+    }
+
+    /// A shipped configuration with one stretch cut out, doubled or replaced.
+    #[test]
+    fn no_damage_to_a_good_file_panics(from in 0usize..2000, length in 0usize..40, with in "[ -~\n]{0,6}") {
+        let (_, mut text) = files("tests/bad-config").swap_remove(0);
+        for (_, more) in files("collector-config") {
+            text = more;
+        }
+        let from = from % (text.len() + 1);
+        let to = (from + length).min(text.len());
+        if text.is_char_boundary(from) && text.is_char_boundary(to) {
+            text.replace_range(from..to, &with);
+        }
+        let _ = load(&text).map_err(|report| report.to_string());
+    }
+}

@@ -31,7 +31,7 @@ impl Descriptor {
             defaults: "threshold: 3",
             severity: "warning, error when raised",
             source: "failure taxonomy sentinel: direct failure loop",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::PingPong,
@@ -40,7 +40,7 @@ impl Descriptor {
             defaults: "window: 4",
             severity: "warning, error when raised",
             source: "failure taxonomy sentinel: ping-pong",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::Loop,
@@ -49,7 +49,7 @@ impl Descriptor {
             defaults: "window: 20, min_repeats: 2",
             severity: "warning, error when raised",
             source: "Promptise: LOOP",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::Stuck,
@@ -58,7 +58,7 @@ impl Descriptor {
             defaults: "threshold: 3",
             severity: "warning, error when raised",
             source: "Promptise: STUCK",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::TransitionRepeat,
@@ -67,7 +67,7 @@ impl Descriptor {
             defaults: "window: 9, repeats: 3, neutralize_volatile: true",
             severity: "warning, error when raised",
             source: "agentbudget: loop check",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::EmptyResponse,
@@ -76,7 +76,7 @@ impl Descriptor {
             defaults: "threshold: 3, max_chars: 10",
             severity: "warning, error if it ends the turn",
             source: "Promptise: EMPTY_RESPONSE",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::ErrorRate,
@@ -85,7 +85,7 @@ impl Descriptor {
             defaults: "threshold: 0.5, window: 10, unit: call",
             severity: "warning",
             source: "Promptise: HIGH_ERROR_RATE",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::PrematureVictory,
@@ -94,7 +94,7 @@ impl Descriptor {
             defaults: "clock_tolerance: 1s",
             severity: "info, warning or error by evidence",
             source: "failure taxonomy sentinel: premature victory",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::Stutter,

@@ -13,20 +13,28 @@ mod descriptors;
 mod empty_response;
 mod error_rate;
 mod failure_loop;
+mod freshness;
 mod goal_drift;
 mod invalid_args;
 #[path = "loop.rs"]
 mod loops;
 mod novel_host;
+mod patterns;
 mod ping_pong;
 mod premature_victory;
+mod ready;
+mod repeats;
+mod rows;
 mod scope_escape;
 mod settings;
 mod stuck;
 mod stutter;
 mod table;
+#[cfg(test)]
+mod testing;
 mod tool_hallucination;
 mod transition_repeat;
+mod wording;
 mod write_storm;
 
 pub use budgets::{CostConfig, Scope, StepsConfig, TimeConfig};

@@ -68,7 +68,8 @@ pub struct Common<'a> {
     pub tools: &'a BTreeMap<String, ToolOverride>,
 }
 
-/// What one detector does differently for tools whose name matches a glob; the longest glob that matches wins.
+/// What one detector does differently for tools whose name matches a glob; a plain name wins over
+/// patterns, a longer pattern over a shorter one.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolOverride {

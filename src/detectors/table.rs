@@ -103,6 +103,32 @@ impl Table {
 
 /// The detector of one type; `None` for types that this build lacks.
 fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<dyn Detector>> {
-    let _ = (settings, rules, anomaly);
-    None
+    Some(match anomaly {
+        AnomalyType::Stuck => Box::new(super::stuck::Stuck::new(&settings.stuck, rules)),
+        AnomalyType::FailureLoop => Box::new(super::failure_loop::FailureLoop::new(
+            &settings.failure_loop,
+            rules,
+        )),
+        AnomalyType::PingPong => {
+            Box::new(super::ping_pong::PingPong::new(&settings.ping_pong, rules))
+        }
+        AnomalyType::Loop => Box::new(super::loops::Loop::new(&settings.r#loop, rules)),
+        AnomalyType::TransitionRepeat => Box::new(super::transition_repeat::TransitionRepeat::new(
+            &settings.transition_repeat,
+            rules,
+        )),
+        AnomalyType::EmptyResponse => Box::new(super::empty_response::EmptyResponse::new(
+            &settings.empty_response,
+            rules,
+        )),
+        AnomalyType::ErrorRate => Box::new(super::error_rate::ErrorRate::new(
+            &settings.error_rate,
+            rules,
+        )),
+        AnomalyType::PrematureVictory => Box::new(super::premature_victory::PrematureVictory::new(
+            &settings.premature_victory,
+            rules,
+        )),
+        _ => return None,
+    })
 }

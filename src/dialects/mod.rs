@@ -1,1 +1,83 @@
-//! (being built)
+//! What the conventions of agent frameworks mean: attribute keys to borrowed texts.
+//!
+//! Invariant: attribute keys stand here and nowhere else; nothing here judges, compares or keeps a text.
+//! A span that no dialect knows costs one pass over its keys.
+//!
+//! A new dialect is a file of its own and a line in [`DIALECTS`].
+
+mod envelopes;
+mod fault;
+mod fields;
+mod flattened;
+mod json;
+mod messages;
+mod openinference;
+mod origin;
+mod otel_genai;
+mod parts;
+mod raw;
+mod tools;
+mod values;
+
+pub use envelopes::{BareArguments, BareResult, bare_arguments, bare_result, final_answer};
+pub use messages::goal_text;
+pub use origin::{Origin, origin};
+pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};
+pub use tools::tool_names;
+
+use crate::otlp::{Seen, Value};
+
+/// How one convention is known, and how it is read.
+struct Dialect {
+    /// The attribute that spans of this convention carry.
+    marker: &'static str,
+    /// Reads a span, given the value of the marker; `None` when the span is no step.
+    read: for<'a> fn(&Seen<'a>, Value<'a>) -> Option<Raw<'a>>,
+}
+
+/// All conventions, in order of precedence: where a span carries several markers, the first that reads
+/// it as a step wins.
+const DIALECTS: &[Dialect] = &[
+    openinference::OPENINFERENCE,
+    otel_genai::GENAI,
+    otel_genai::MCP,
+];
+
+/// Most events looked at in one span.
+const EVENTS: usize = 1024;
+
+/// Our own marks: a span may have come through another sentinel.
+const MARK: &str = "sentinel.anomaly.";
+
+/// What one span says.
+#[derive(Debug, Default)]
+pub struct Said<'a> {
+    /// The step it tells, if any dialect knows it as one.
+    pub raw: Option<Raw<'a>>,
+    /// It carries marks of a sentinel already.
+    pub marked: bool,
+}
+
+/// Reads a span by the first dialect that knows it.
+pub fn read<'a>(seen: &Seen<'a>) -> Said<'a> {
+    let mut markers = [Value::Empty; DIALECTS.len()];
+    let mut any = false;
+    let mut said = Said::default();
+    for (key, value) in seen.span.attributes().take(fields::ATTRIBUTES) {
+        for (dialect, marker) in DIALECTS.iter().zip(&mut markers) {
+            if key == dialect.marker {
+                *marker = value;
+                any = true;
+            }
+        }
+        said.marked |= key.starts_with(MARK);
+    }
+    if any {
+        said.raw = DIALECTS
+            .iter()
+            .zip(markers)
+            .filter(|(_, marker)| *marker != Value::Empty)
+            .find_map(|(dialect, marker)| (dialect.read)(seen, marker));
+    }
+    said
+}

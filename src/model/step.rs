@@ -161,6 +161,8 @@ pub struct Failure {
     pub class: u64,
     /// It is a set-up probe or an answer in the form of an exit code: never counted by failure_loop (A4).
     pub is_answer: bool,
+    /// Only the answer's text says so, neither status nor exit code nor flag: no failure for `rules: source`.
+    pub soft: bool,
 }
 
 impl Outcome {

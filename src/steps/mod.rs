@@ -1,1 +1,16 @@
-//! (being built)
+//! Bodies to steps: composes what bytes, dialects, fingerprints, actions and texts know.
+//!
+//! Invariant: a [`Reader`] is stateless but for caches; what it reads depends on the body and its settings
+//! alone. Steps own what they need: no text of the body lives on in them.
+
+mod caches;
+mod call;
+mod names;
+mod outcome;
+mod provisional;
+mod reader;
+mod reply;
+mod settings;
+
+pub use reader::{Reader, Reading};
+pub use settings::Settings;

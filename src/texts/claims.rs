@@ -1,53 +1,167 @@
 //! Whether a text claims that work is complete or that checks passed (DESIGN 6, claims).
 //!
 //! Invariant: a claim is a statement of the text itself about what is: negation, conditions, questions,
-//! plans, quotes and code are none, and an open "not run" takes a completion back.
+//! plans, quotes and code are none, an open "not run" takes a completion back, and checks that are told to
+//! fail take back everything.
 
-use super::english;
-use super::visible::without_thoughts;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::prose::sentences;
+use super::{chinese, english, french, german, japanese, spanish};
 use crate::model::{Claim, Excerpt};
 
-/// What was read.
+/// What one sentence says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
+    /// What it asserts.
+    pub(super) claim: Claim,
+    /// It says openly that something was not done, not run, or withdrawn.
+    pub(super) gap: bool,
+    /// It says that checks fail.
+    pub(super) failing: bool,
+}
+
+/// A language: one file each.
+pub(super) struct Language {
+    /// Judges one sentence in lower case that is no question.
+    pub(super) judge: fn(&str) -> Said,
+    /// Whether a heading, in lower case, announces plans, criteria or open work.
+    pub(super) plans: fn(&str) -> bool,
+    /// Whether a sentence of a goal, in lower case, asks for tests to be run or to pass.
+    pub(super) asks_for_tests: fn(&str) -> bool,
+    /// Parts of words without one of which no text in this language says anything here; lower case.
+    /// English has none: it is always asked.
+    pub(super) stems: &'static [&'static str],
+}
+
+/// All languages. A sentence is shown to each: words that two of them share are listed in none.
+const LANGUAGES: &[Language] = &[
+    english::LANGUAGE,
+    german::LANGUAGE,
+    french::LANGUAGE,
+    spanish::LANGUAGE,
+    chinese::LANGUAGE,
+    japanese::LANGUAGE,
+];
+
+/// The stems of all languages but English: most texts hold none and are spared the others' phrases.
+static STEMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let stems: Vec<String> = LANGUAGES
+        .iter()
+        .flat_map(|language| language.stems)
+        .map(|stem| regex::escape(stem))
+        .collect();
+    Regex::new(&format!("(?i){}", stems.join("|"))).ok()
+});
+
+/// The languages worth asking about a text.
+fn languages(text: &str) -> &'static [Language] {
+    let foreign = STEMS.as_ref().is_none_or(|stems| stems.is_match(text));
+    if foreign {
+        LANGUAGES
+    } else {
+        LANGUAGES.get(..1).unwrap_or_default()
+    }
+}
+
+/// What a whole text says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
     pub(super) claim: Claim,
     pub(super) honest_gap: bool,
 }
 
-/// One sentence as a language judges it: lower case, no code, no quotations.
-pub(super) struct Sentence<'a> {
-    pub(super) text: &'a str,
-}
-
-/// A language: reads one sentence.
-pub(super) type Language = fn(&Sentence<'_>) -> Said;
-
-/// All languages there are. A sentence is shown to each: their words do not overlap.
-const LANGUAGES: &[Language] = &[english::judge];
-
 /// Reads the claim of a text.
-pub(super) fn read(text: Excerpt<'_>) -> Said {
+pub(super) fn read(text: Excerpt<'_>) -> Reading {
     let mut all = Said::default();
     for piece in [text.front(), text.end()] {
-        let prose = without_thoughts(piece).to_lowercase();
-        for sentence in prose.split(['.', '!', '\n']) {
-            let sentence = Sentence { text: sentence };
-            for judge in LANGUAGES {
-                let said = judge(&sentence);
-                all.claim = all.claim.max(said.claim);
-                all.honest_gap |= said.honest_gap;
+        let languages = languages(piece);
+        let plans = |heading: &str| languages.iter().any(|language| (language.plans)(heading));
+        sentences(piece, plans, |sentence, question| {
+            if question {
+                return;
             }
-        }
+            for language in languages {
+                let said = (language.judge)(sentence);
+                all.claim = all.claim.max(said.claim);
+                all.gap |= said.gap;
+                all.failing |= said.failing;
+            }
+        });
     }
-    if all.honest_gap && all.claim == Claim::Done {
-        all.claim = Claim::None;
+    let withdrawn = all.failing || (all.gap && all.claim == Claim::Done);
+    Reading {
+        claim: if withdrawn { Claim::None } else { all.claim },
+        honest_gap: all.gap || all.failing,
     }
-    all
 }
 
 /// Whether a goal asks for tests to be run or to pass.
 pub fn goal_asks_for_tests<'a>(text: impl Into<Excerpt<'a>>) -> bool {
-    let text = text.into();
-    let lower = text.front().to_lowercase();
-    english::asks_for_tests(&lower)
+    let front = text.into().front();
+    let languages = languages(front);
+    let mut asks = false;
+    sentences(
+        front,
+        |_| false,
+        |sentence, _| {
+            asks |= languages
+                .iter()
+                .any(|language| (language.asks_for_tests)(sentence));
+        },
+    );
+    asks
+}
+
+/// Phrases of a language that is read without taking sentences apart: one that writes no blanks, or whose
+/// word order lets phrases stand for themselves.
+pub(super) struct Phrases {
+    /// Say that checks passed.
+    pub(super) passed: &'static [&'static str],
+    /// Say that work is complete.
+    pub(super) done: &'static [&'static str],
+    /// Any of these makes a sentence no claim: negation, condition, plan, hearsay.
+    pub(super) blocks: &'static [&'static str],
+    /// Say that something was not run, not done, or withdrawn.
+    pub(super) gaps: &'static [&'static str],
+    /// Say that checks fail.
+    pub(super) failing: &'static [&'static str],
+    /// Negations that say something good, taken out before all else.
+    pub(super) benign: &'static [&'static str],
+}
+
+impl Phrases {
+    /// Judges a sentence. Phrases that begin or end with a blank match at the ends of the sentence too.
+    pub(super) fn judge(&self, sentence: &str) -> Said {
+        let any = |text: &str, phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+        let mut text = format!(" {sentence} ").replace([',', ':', '(', ')'], " ");
+        for good in self.benign {
+            if text.contains(good) {
+                text = text.replace(good, " ");
+            }
+        }
+        let failing = any(&text, self.failing);
+        let gap = any(&text, self.gaps);
+        if failing || gap || any(&text, self.blocks) {
+            return Said {
+                claim: Claim::None,
+                gap,
+                failing,
+            };
+        }
+        let claim = if any(&text, self.passed) {
+            Claim::ChecksPassed
+        } else if any(&text, self.done) {
+            Claim::Done
+        } else {
+            Claim::None
+        };
+        Said {
+            claim,
+            gap,
+            failing,
+        }
+    }
 }

@@ -5,13 +5,19 @@
 
 mod answers;
 mod calls;
+mod chinese;
 mod claims;
 mod english;
 mod errors;
 mod exits;
+mod french;
+mod german;
+mod japanese;
 mod members;
+mod prose;
 mod refusals;
 mod repetition;
+mod spanish;
 mod visible;
 
 use xxhash_rust::xxh3::xxh3_64;

@@ -1,0 +1,363 @@
+//! What frameworks wrap around arguments and results, taken off (P3, P24; dialects table "unwrap").
+//!
+//! Invariant: where a wrapping is not certain, the text stays as it was sent.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use super::json::{Cursor, Kind, Malformed, Quoted};
+use super::messages::{content_text, entry};
+use super::parts::value_text;
+use super::raw::{Text, own};
+
+/// Most wrappings taken off one inside the other.
+const LAYERS: u8 = 4;
+
+/// Arguments without their wrapping.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BareArguments<'a> {
+    /// What is left.
+    pub text: Text<'a>,
+    /// The framework itself says that the model wrote no JSON.
+    pub invalid: bool,
+}
+
+/// Takes the wrappings off arguments: strings in strings, `{args, kwargs}`, `{input: {..}}`.
+pub fn bare_arguments<'a>(text: &Text<'a>) -> BareArguments<'a> {
+    match text {
+        Cow::Borrowed(text) => arguments_of(text, 0),
+        Cow::Owned(text) => {
+            let bare = arguments_of(text, 0);
+            BareArguments {
+                text: own(bare.text),
+                invalid: bare.invalid,
+            }
+        }
+    }
+}
+
+fn arguments_of(text: &str, layer: u8) -> BareArguments<'_> {
+    let as_sent = BareArguments {
+        text: Cow::Borrowed(text),
+        invalid: false,
+    };
+    if layer >= LAYERS {
+        return as_sent;
+    }
+    let mut cursor = Cursor::new(text);
+    match cursor.kind() {
+        Kind::Text => {
+            let Ok(quoted) = cursor.quoted() else {
+                return as_sent;
+            };
+            if !cursor.finished() {
+                return as_sent;
+            }
+            // Only a string that holds an object is JSON in JSON; any other is the argument.
+            let inner = quoted.decode();
+            if !matches!(Cursor::new(&inner).kind(), Kind::Object | Kind::Text) {
+                return as_sent;
+            }
+            match inner {
+                Cow::Borrowed(inner) => arguments_of(inner, layer + 1),
+                Cow::Owned(inner) => {
+                    let bare = arguments_of(&inner, layer + 1);
+                    BareArguments {
+                        text: own(bare.text),
+                        invalid: bare.invalid,
+                    }
+                }
+            }
+        }
+        Kind::Object => open_arguments(text, layer).unwrap_or(as_sent),
+        _ => as_sent,
+    }
+}
+
+/// `Some` when the object is one of the known envelopes.
+fn open_arguments(text: &str, layer: u8) -> Option<BareArguments<'_>> {
+    const ENVELOPES: &[&str] = &[
+        "args",
+        "kwargs",
+        "input",
+        "arguments",
+        "input_str",
+        "INVALID_JSON",
+        "sanitize_inputs_outputs",
+    ];
+    let first = text
+        .trim_start()
+        .strip_prefix('{')?
+        .trim_start()
+        .strip_prefix('"')?;
+    if !ENVELOPES.iter().any(|key| first.starts_with(key)) {
+        return None;
+    }
+    let members = members(text).ok()?;
+    let get = |name: &str| members.iter().find(|(key, _)| key.0 == name).map(|m| m.1);
+    if let Some(raw) = get("INVALID_JSON") {
+        return Some(BareArguments {
+            text: value_text(raw),
+            invalid: true,
+        });
+    }
+    if let Some(inner) = get("input_str") {
+        let inner = value_text(inner);
+        return Some(BareArguments {
+            text: inner,
+            invalid: false,
+        });
+    }
+    let known = |key: &str| matches!(key, "args" | "kwargs" | "sanitize_inputs_outputs");
+    if let Some(kwargs) = get("kwargs").filter(|kwargs| kwargs.starts_with('{')) {
+        let bare_args = get("args").is_none_or(|args| matches!(args, "[]" | "null" | "{}"));
+        if bare_args && members.iter().all(|(key, _)| known(key.0)) {
+            return Some(arguments_of(kwargs, layer + 1));
+        }
+    }
+    let mut filled = members.iter().filter(|(_, value)| *value != "null");
+    let (key, value) = filled.next()?;
+    let only = filled.next().is_none();
+    let wraps = matches!(key.0, "kwargs" | "input" | "arguments" | "args");
+    (only && wraps && value.starts_with('{')).then(|| arguments_of(value, layer + 1))
+}
+
+/// The members of the object that `text` is, values as they stand.
+fn members(text: &str) -> Result<SmallVec<[(Quoted<'_>, &str); 8]>, Malformed> {
+    let mut members = SmallVec::new();
+    let mut cursor = Cursor::new(text);
+    if cursor.kind() != Kind::Object {
+        return Err(Malformed);
+    }
+    cursor.object(|key, cursor| {
+        members.push((key, cursor.value()?));
+        Ok(())
+    })?;
+    if cursor.finished() {
+        Ok(members)
+    } else {
+        Err(Malformed)
+    }
+}
+
+/// The text that a finishing tool (`final_answer`, `submit`, `finish`) hands over: the arguments where
+/// they are plain, else the member that holds it. `None` when there is none.
+pub fn final_answer<'a>(arguments: &Text<'a>) -> Option<Text<'a>> {
+    const NAMES: &[&str] = &[
+        "answer",
+        "final_answer",
+        "result",
+        "response",
+        "text",
+        "message",
+        "output",
+        "content",
+        "summary",
+        "value",
+    ];
+    let find = |text: &str| -> Option<String> {
+        let members = members(text).ok()?;
+        NAMES
+            .iter()
+            .find_map(|name| members.iter().find(|(key, _)| key.0 == *name))
+            .filter(|(_, value)| *value != "null")
+            .map(|(_, value)| value_text(value).into_owned())
+    };
+    match Cursor::new(arguments).kind() {
+        Kind::Object => find(arguments).map(Cow::Owned),
+        Kind::Text => Some(own(value_text(arguments))),
+        Kind::End | Kind::Null => None,
+        Kind::Array | Kind::Scalar => Some(arguments.clone()),
+    }
+}
+
+/// A result without its wrapping, and what the wrapping said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BareResult<'a> {
+    /// What is left.
+    pub text: Text<'a>,
+    /// A status or error member says that the call failed, or that it did not.
+    pub failed: Option<bool>,
+    /// Exit code named by a member.
+    pub exit_code: Option<i64>,
+    /// Call id named by the wrapping.
+    pub call_id: Option<Text<'a>>,
+}
+
+/// Takes the wrappings off a result: message objects, `{result: X}`, lists of text blocks, quotes.
+pub fn bare_result<'a>(text: &Text<'a>) -> BareResult<'a> {
+    match text {
+        Cow::Borrowed(text) => result_of(text, 0),
+        Cow::Owned(text) => result_of(text, 0).into_owned(),
+    }
+}
+
+impl BareResult<'_> {
+    fn into_owned<'b>(self) -> BareResult<'b> {
+        BareResult {
+            text: own(self.text),
+            failed: self.failed,
+            exit_code: self.exit_code,
+            call_id: self.call_id.map(own),
+        }
+    }
+}
+
+fn result_of(text: &str, layer: u8) -> BareResult<'_> {
+    let as_sent = BareResult {
+        text: Cow::Borrowed(text),
+        ..BareResult::default()
+    };
+    if layer >= LAYERS {
+        return as_sent;
+    }
+    let mut cursor = Cursor::new(text);
+    match cursor.kind() {
+        Kind::Text => match cursor.quoted() {
+            Ok(quoted) if cursor.finished() => match quoted.decode() {
+                Cow::Borrowed(inner) => result_of(inner, layer + 1),
+                Cow::Owned(inner) => result_of(&inner, layer + 1).into_owned(),
+            },
+            _ => as_sent,
+        },
+        Kind::Object => match members(text) {
+            Ok(members) => open_result(text, &members, layer),
+            Err(Malformed) => as_sent,
+        },
+        Kind::Array => blocks(text).unwrap_or(as_sent),
+        _ => as_sent,
+    }
+}
+
+fn open_result<'a>(text: &'a str, members: &[(Quoted<'a>, &'a str)], layer: u8) -> BareResult<'a> {
+    let get = |name: &str| members.iter().find(|(key, _)| key.0 == name).map(|m| m.1);
+    let object = |name: &str| get(name).filter(|value| value.starts_with('{'));
+    let is_message = get("lc").is_some() || get("type") == Some("\"tool\"");
+    if let Some(inner) = object("kwargs").or(object("data")).filter(|_| is_message) {
+        return result_of(inner, layer + 1);
+    }
+    if members.len() == 1 {
+        if let Some(inner) = object("output") {
+            return result_of(inner, layer + 1);
+        }
+        if let Some(inner) = get("result") {
+            return if inner.starts_with(['{', '[', '"']) {
+                result_of(inner, layer + 1)
+            } else {
+                BareResult {
+                    text: Cow::Borrowed(inner),
+                    ..BareResult::default()
+                }
+            };
+        }
+    }
+    let (failed, exit_code) = verdict(members);
+    let call_id = get("tool_call_id").or(get("toolUseId")).map(value_text);
+    let content = get("content")
+        .filter(|_| call_id.is_some() || get("isError").is_some() || get("status").is_some());
+    let content = content.and_then(|content| match content_text(content) {
+        Some(Cow::Borrowed(text)) => Some(result_of(text, layer + 1)),
+        Some(Cow::Owned(text)) => Some(result_of(&text, layer + 1).into_owned()),
+        None => None,
+    });
+    match content {
+        Some(inner) => BareResult {
+            text: inner.text,
+            failed: failed.or(inner.failed),
+            exit_code: exit_code.or(inner.exit_code),
+            call_id,
+        },
+        None => BareResult {
+            text: Cow::Borrowed(text),
+            failed,
+            exit_code,
+            call_id,
+        },
+    }
+}
+
+/// What the members of a result say about success (P4, P32).
+fn verdict(members: &[(Quoted<'_>, &str)]) -> (Option<bool>, Option<i64>) {
+    let mut failed = None;
+    let mut exit_code = None;
+    for (key, value) in members {
+        match key.0 {
+            "status" => match *value {
+                "\"error\"" => failed = Some(true),
+                "\"success\"" | "\"ok\"" => failed = failed.or(Some(false)),
+                _ => {}
+            },
+            "isError" | "is_error" if *value == "true" => failed = Some(true),
+            "error" | "error_message" if says_something(value) => failed = Some(true),
+            "exit_code" | "exitCode" | "returncode" | "return_code" | "exit_status" => {
+                exit_code = value_text(value).trim().parse().ok().or(exit_code);
+            }
+            _ => {}
+        }
+    }
+    (failed, exit_code)
+}
+
+/// Whether an `error` member holds an error, not the absence of one.
+fn says_something(value: &str) -> bool {
+    !matches!(
+        value,
+        "null" | "false" | "\"\"" | "0" | "{}" | "[]" | "\"none\"" | "\"None\""
+    )
+}
+
+/// Text blocks, joined; `None` when the list is anything else.
+fn blocks(text: &str) -> Option<BareResult<'_>> {
+    let mut result = BareResult::default();
+    let mut texts: SmallVec<[Text<'_>; 1]> = SmallVec::new();
+    let mut other = false;
+    let mut cursor = Cursor::new(text);
+    cursor
+        .array(|cursor| {
+            if cursor.kind() != Kind::Object {
+                other = true;
+                return Ok(());
+            }
+            let block = entry(cursor)?;
+            let is_text = block.kind.is_none_or(|kind| kind.0 == "text");
+            match super::messages::own_text(&block).filter(|_| is_text) {
+                Some(text) => texts.push(text),
+                None => other = true,
+            }
+            Ok(())
+        })
+        .ok()?;
+    if other || !cursor.finished() {
+        return None;
+    }
+    result.text = super::messages::join(texts)?;
+    Some(result)
+}
+
+/// The response inside a message of role tool: `[{parts:[{type:"tool_call_response", response}]}]`.
+pub(super) fn tool_response(text: Text<'_>) -> Option<Text<'_>> {
+    match text {
+        Cow::Borrowed(text) => response_of(text),
+        Cow::Owned(text) => response_of(&text).map(own),
+    }
+}
+
+fn response_of(text: &str) -> Option<Text<'_>> {
+    let mut found = None;
+    let mut cursor = Cursor::new(text);
+    let _ = cursor.array(|cursor| {
+        let message = entry(cursor)?;
+        if let Some(parts) = message.parts.or(message.content) {
+            Cursor::new(parts).array(|cursor| {
+                let part = entry(cursor)?;
+                if part.tool_result {
+                    found = found.or(part.response.or(part.content));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    });
+    found.map(Cow::Borrowed)
+}

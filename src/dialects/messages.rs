@@ -1,0 +1,247 @@
+//! Messages as JSON, in the shapes that frameworks send: GenAI parts, chat completions, content blocks,
+//! Anthropic and Bedrock tool blocks (P28). What a model gave out is in `parts.rs`.
+//!
+//! Invariant: a part without its content is unknown, never empty (P1); JSON cut short is unknown too.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use super::json::{Cursor, Kind, Malformed, Quoted};
+use super::raw::{Input, Text};
+
+/// The members of one message, part or block that are looked at, as they stand in the text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry<'a> {
+    pub(super) role: Option<Quoted<'a>>,
+    pub(super) kind: Option<Quoted<'a>>,
+    /// `content`: a string, a list of parts, or null.
+    pub(super) content: Option<&'a str>,
+    pub(super) parts: Option<&'a str>,
+    /// `text`, `thinking`, `refusal`, `reasoning`: a string.
+    pub(super) text: Option<Quoted<'a>>,
+    pub(super) reasoning: Option<Quoted<'a>>,
+    pub(super) tool_calls: Option<&'a str>,
+    /// `function`, `toolUse`, `tool_call`: the object that holds a call's name and arguments.
+    pub(super) call: Option<&'a str>,
+    pub(super) id: Option<Quoted<'a>>,
+    pub(super) name: Option<Quoted<'a>>,
+    pub(super) arguments: Option<&'a str>,
+    pub(super) response: Option<&'a str>,
+    pub(super) finish: Option<Quoted<'a>>,
+    pub(super) tool_result: bool,
+}
+
+/// Reads one object.
+pub(super) fn entry<'a>(cursor: &mut Cursor<'a>) -> Result<Entry<'a>, Malformed> {
+    let mut entry = Entry::default();
+    cursor.object(|key, cursor| {
+        let string = |cursor: &mut Cursor<'a>| -> Result<Option<Quoted<'a>>, Malformed> {
+            if cursor.kind() == Kind::Text {
+                return cursor.quoted().map(Some);
+            }
+            Ok(None)
+        };
+        match key.0 {
+            "role" => entry.role = string(cursor)?,
+            "type" => entry.kind = string(cursor)?,
+            "content" => entry.content = Some(cursor.value()?),
+            "parts" => entry.parts = Some(cursor.value()?),
+            "text" | "refusal" => entry.text = string(cursor)?.or(entry.text),
+            "thinking" | "reasoning" | "reasoning_content" => {
+                entry.reasoning = string(cursor)?.or(entry.reasoning);
+            }
+            "tool_calls" | "toolCalls" => entry.tool_calls = Some(cursor.value()?),
+            "function" | "toolUse" => entry.call = Some(cursor.value()?),
+            // Two ids: the one that results refer to wins.
+            "call_id" | "tool_call_id" | "toolCallId" | "toolUseId" => {
+                entry.id = string(cursor)?.or(entry.id);
+            }
+            "id" => entry.id = entry.id.or(string(cursor)?),
+            "name" | "toolName" | "tool_name" => entry.name = string(cursor)?.or(entry.name),
+            "arguments" | "args" | "input" => entry.arguments = Some(cursor.value()?),
+            "response" | "result" | "output" => entry.response = Some(cursor.value()?),
+            "finish_reason" => entry.finish = string(cursor)?,
+            "toolResult" | "functionResponse" => entry.tool_result = true,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    entry.tool_result |= matches!(
+        entry.kind.map(|kind| kind.0),
+        Some("tool_call_response" | "tool_result" | "tool-result" | "function_call_output")
+    );
+    Ok(entry)
+}
+
+/// Whether a message is a user's: not a tool's result and not a framework's own prompt under that role.
+fn is_user(message: &Entry<'_>) -> bool {
+    let by_role = match message.role {
+        Some(role) => matches!(role.0, "user" | "human"),
+        None => message.kind.is_some_and(|kind| kind.0 == "human"),
+    };
+    let content = message.parts.or(message.content);
+    by_role
+        && !message.tool_result
+        && !only_results(content)
+        && !content.is_some_and(is_framework_prompt)
+}
+
+/// `<system>Please return text or call a tool.</system>` under the role of a user [pydantic-ai].
+fn is_framework_prompt(content: &str) -> bool {
+    let end = content.floor_char_boundary(80);
+    content
+        .get(..end)
+        .unwrap_or_default()
+        .contains("\"<system>")
+        && content
+            .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ']' | '}' | '"'))
+            .ends_with("</system>")
+}
+
+/// The messages that a model was given: how many are a user's, and where the first of them stands.
+/// Only the frame of the messages is read; what they hold is passed over.
+pub(super) fn input(text: Text<'_>) -> Input<'_> {
+    match text {
+        Cow::Borrowed(text) => read_input(text),
+        Cow::Owned(text) => read_input(&text).into_owned(),
+    }
+}
+
+fn read_input(text: &str) -> Input<'_> {
+    let mut cursor = Cursor::new(text);
+    let mut input = Input::default();
+    let mut users = 0u32;
+    let mut read = Ok(());
+    if cursor.kind() == Kind::Array {
+        read = cursor.array(|cursor| {
+            if cursor.kind() != Kind::Object {
+                return Ok(());
+            }
+            let message = entry(cursor)?;
+            let content = message.parts.or(message.content);
+            if is_user(&message) {
+                users = users.saturating_add(1);
+                if input.goal.is_none() {
+                    input.goal = content.map(Cow::Borrowed);
+                }
+            }
+            Ok(())
+        });
+    }
+    // Cut short: the count would be of a part, the goal is still the first.
+    input.user_messages = (read.is_ok() && cursor.finished()).then_some(users);
+    input
+}
+
+/// Whether a message's content is nothing but results of tools, which some frameworks send as a user's.
+fn only_results(content: Option<&str>) -> bool {
+    let mut cursor = Cursor::new(content.unwrap_or_default());
+    if cursor.kind() != Kind::Array {
+        return false;
+    }
+    let (mut results, mut others) = (0u32, 0u32);
+    let _ = cursor.array(|cursor| {
+        let result = cursor.kind() == Kind::Object && entry(cursor)?.tool_result;
+        *(if result { &mut results } else { &mut others }) += 1;
+        Ok(())
+    });
+    results > 0 && others == 0
+}
+
+/// Reads the text of a message's content as [`Input::goal`] holds it: a JSON string, a list of parts
+/// or blocks, or plain text. `None` when its text is not captured.
+pub fn goal_text<'a>(content: &Text<'a>) -> Option<Text<'a>> {
+    match content {
+        Cow::Borrowed(text) => content_text(text),
+        Cow::Owned(text) => content_text(text).map(super::raw::own),
+    }
+}
+
+/// All that is written in the strings, parts and blocks of a content, joined by line feeds.
+pub(super) fn content_text(content: &str) -> Option<Text<'_>> {
+    let mut cursor = Cursor::new(content);
+    let mut texts = SmallVec::new();
+    let read = match cursor.kind() {
+        Kind::Text => cursor.quoted().map(|quoted| texts.push(quoted.decode())),
+        Kind::Array => cursor.array(|cursor| part_text(cursor, &mut texts)),
+        Kind::Object => part_text(&mut cursor, &mut texts),
+        Kind::Null => return None,
+        Kind::Scalar | Kind::End => return Some(Cow::Borrowed(content)),
+    };
+    if read.is_err() || !cursor.finished() {
+        // Not JSON after all: a text that happens to begin like it.
+        return Some(Cow::Borrowed(content));
+    }
+    join(texts)
+}
+
+fn part_text<'a>(
+    cursor: &mut Cursor<'a>,
+    texts: &mut SmallVec<[Text<'a>; 1]>,
+) -> Result<(), Malformed> {
+    match cursor.kind() {
+        Kind::Text => texts.push(cursor.quoted()?.decode()),
+        Kind::Object => {
+            let part = entry(cursor)?;
+            if let Some(text) = own_text(&part) {
+                texts.push(text);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The text that a part or block itself carries: `content` or `text`, strings both.
+pub(super) fn own_text<'a>(part: &Entry<'a>) -> Option<Text<'a>> {
+    if let Some(text) = part.text {
+        return Some(text.decode());
+    }
+    let mut cursor = Cursor::new(part.content?);
+    (cursor.kind() == Kind::Text)
+        .then(|| cursor.quoted().ok())
+        .flatten()
+        .map(Quoted::decode)
+}
+
+/// Joins texts by line feeds; `None` when there are none.
+pub(super) fn join<'a>(texts: SmallVec<[Text<'a>; 1]>) -> Option<Text<'a>> {
+    if texts.len() > 1 {
+        return Some(Cow::Owned(texts.join("\n")));
+    }
+    texts.into_iter().next()
+}
+
+/// The first user message of a history, still encoded; nothing behind it is read.
+pub(super) fn first_user(text: Text<'_>) -> Option<Text<'_>> {
+    match text {
+        Cow::Borrowed(text) => find_first_user(text),
+        Cow::Owned(text) => find_first_user(&text).map(super::raw::own),
+    }
+}
+
+fn find_first_user(text: &str) -> Option<Text<'_>> {
+    let mut cursor = Cursor::new(text);
+    let mut found = None;
+    match cursor.kind() {
+        Kind::Array => {
+            let _ = cursor.array(|cursor| {
+                if cursor.kind() != Kind::Object {
+                    return Ok(());
+                }
+                let message = entry(cursor)?;
+                let content = message.parts.or(message.content);
+                if is_user(&message) {
+                    found = content.map(Cow::Borrowed);
+                    // Nothing is wrong: this ends the walk.
+                    return Err(Malformed);
+                }
+                Ok(())
+            });
+        }
+        Kind::Scalar | Kind::Text => found = Some(Cow::Borrowed(text)),
+        Kind::Object | Kind::Null | Kind::End => {}
+    }
+    found
+}

@@ -1,0 +1,273 @@
+//! What a model gave out, from messages as JSON.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use super::json::{Cursor, Kind, Malformed};
+use super::messages::{Entry, entry, join, own_text};
+use super::raw::{RawCall, Reply, Text};
+
+/// Whose output a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// One answer of a model: all its assistant messages count.
+    Model,
+    /// A whole run, which may hold its inner conversation: the last assistant message with a text counts.
+    Run,
+}
+
+/// Reads output messages. A text that is no JSON is the answer itself.
+pub(super) fn output(text: Text<'_>, whose: Whose) -> Reply<'_> {
+    match text {
+        Cow::Borrowed(text) => read_output(text, whose),
+        Cow::Owned(text) => read_output(&text, whose).into_owned(),
+    }
+}
+
+/// What has been found so far of one answer.
+#[derive(Default)]
+struct Found<'a> {
+    texts: SmallVec<[Text<'a>; 1]>,
+    reasoning: SmallVec<[Text<'a>; 1]>,
+    calls: SmallVec<[RawCall<'a>; 2]>,
+    finish: Option<Text<'a>>,
+    /// A part that should hold text holds none (P1), or holds something that is no text.
+    unreadable: bool,
+    /// A message was there at all.
+    seen: bool,
+}
+
+fn read_output(text: &str, whose: Whose) -> Reply<'_> {
+    let mut cursor = Cursor::new(text);
+    let mut found = Found::default();
+    let read = match cursor.kind() {
+        Kind::Array => cursor.array(|cursor| element(cursor, whose, &mut found)),
+        Kind::Object => element(&mut cursor, whose, &mut found),
+        Kind::Text => cursor.quoted().map(|quoted| {
+            found.seen = true;
+            found.texts.push(quoted.decode());
+        }),
+        Kind::Null => Ok(()),
+        Kind::Scalar | Kind::End => return plain(text),
+    };
+    if read.is_err() || !cursor.finished() {
+        let json = text.trim_start();
+        if json.starts_with("[{\"") || json.starts_with("{\"") || json.starts_with("[{ ") {
+            // JSON that a length limit cut short: what it would have said is unknown.
+            return Reply::default();
+        }
+        return plain(text);
+    }
+    if !found.seen && text.trim() == "[]" {
+        // An empty list of blocks is an empty answer [strands].
+        found.seen = true;
+    }
+    found.reply()
+}
+
+fn plain(text: &str) -> Reply<'_> {
+    Reply {
+        text: Some(Cow::Borrowed(text)),
+        ..Reply::default()
+    }
+}
+
+/// One element of the list: a message, or a block of the only message.
+fn element<'a>(
+    cursor: &mut Cursor<'a>,
+    whose: Whose,
+    found: &mut Found<'a>,
+) -> Result<(), Malformed> {
+    if cursor.kind() == Kind::Text {
+        found.seen = true;
+        found.texts.push(cursor.quoted()?.decode());
+        return Ok(());
+    }
+    if cursor.kind() != Kind::Object {
+        return Ok(());
+    }
+    let entry = entry(cursor)?;
+    let is_message = entry.role.is_some() || entry.parts.is_some() || entry.tool_calls.is_some();
+    if !is_message {
+        return block(&entry, found);
+    }
+    if entry
+        .role
+        .is_some_and(|role| !matches!(role.0, "assistant" | "model" | "ai"))
+    {
+        return Ok(());
+    }
+    if whose == Whose::Model {
+        return message(&entry, found);
+    }
+    let mut own = Found::default();
+    message(&entry, &mut own)?;
+    if !own.texts.is_empty() || own.unreadable || found.texts.is_empty() {
+        *found = own;
+    }
+    Ok(())
+}
+
+fn message<'a>(message: &Entry<'a>, found: &mut Found<'a>) -> Result<(), Malformed> {
+    found.seen = true;
+    if let Some(finish) = message.finish {
+        found.finish = Some(finish.decode());
+    }
+    if let Some(reasoning) = message.reasoning {
+        found.reasoning.push(reasoning.decode());
+    }
+    if let Some(parts) = message.parts {
+        list(parts, found)?;
+    }
+    if let Some(content) = message.content {
+        list(content, found)?;
+    }
+    // The same calls may stand in the parts and beside them.
+    if found.calls.is_empty()
+        && let Some(calls) = message.tool_calls
+    {
+        let mut cursor = Cursor::new(calls);
+        if cursor.kind() == Kind::Array {
+            cursor.array(|cursor| {
+                if cursor.kind() == Kind::Object {
+                    let entry = entry(cursor)?;
+                    call(&entry, found);
+                }
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn list<'a>(content: &'a str, found: &mut Found<'a>) -> Result<(), Malformed> {
+    let mut cursor = Cursor::new(content);
+    match cursor.kind() {
+        Kind::Text => found.texts.push(cursor.quoted()?.decode()),
+        Kind::Array => cursor.array(|cursor| {
+            match cursor.kind() {
+                Kind::Text => found.texts.push(cursor.quoted()?.decode()),
+                Kind::Object => {
+                    let entry = entry(cursor)?;
+                    block(&entry, found)?;
+                }
+                _ => {}
+            }
+            Ok(())
+        })?,
+        Kind::Object => {
+            let entry = entry(&mut cursor)?;
+            block(&entry, found)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// One part or block.
+fn block<'a>(part: &Entry<'a>, found: &mut Found<'a>) -> Result<(), Malformed> {
+    found.seen = true;
+    let kind = part.kind.map(|kind| kind.0);
+    match kind {
+        Some("text" | "output_text" | "refusal") => push_text(own_text(part), found),
+        Some("reasoning" | "thinking" | "redacted_thinking") => {
+            let text = part
+                .reasoning
+                .map(|quoted| quoted.decode())
+                .or_else(|| own_text(part));
+            found.reasoning.extend(text);
+        }
+        Some("tool_call" | "tool_use" | "tool-call" | "function_call" | "function") => {
+            call(part, found);
+        }
+        None if part.call.is_some() => call(part, found),
+        None if part.text.is_some() => push_text(own_text(part), found),
+        None if part.reasoning.is_some() => {
+            found
+                .reasoning
+                .extend(part.reasoning.map(|quoted| quoted.decode()));
+        }
+        _ if part.tool_result => {}
+        _ => found.unreadable = true,
+    }
+    Ok(())
+}
+
+fn push_text<'a>(text: Option<Text<'a>>, found: &mut Found<'a>) {
+    match text {
+        // A Python object written out in place of what it says [openai-agents-otel-v2].
+        Some(text) if is_repr(&text) => found.unreadable = true,
+        Some(text) => found.texts.push(text),
+        None => found.unreadable = true,
+    }
+}
+
+fn is_repr(text: &str) -> bool {
+    [
+        "ResponseFunctionToolCall(",
+        "ResponseOutputMessage(",
+        "ResponseReasoningItem(",
+    ]
+    .iter()
+    .any(|class| text.starts_with(class))
+}
+
+/// A call in any of its shapes: `{function:{name,arguments}}`, `{name,args}`, `{tool_name,arguments}`,
+/// `{toolUse:{toolUseId,name,input}}`, `{type:"tool_use",id,name,input}`.
+fn call<'a>(outer: &Entry<'a>, found: &mut Found<'a>) {
+    let inner = outer.call.and_then(|text| {
+        let mut cursor = Cursor::new(text);
+        (cursor.kind() == Kind::Object)
+            .then(|| entry(&mut cursor).ok())
+            .flatten()
+    });
+    let inner = inner.as_ref().unwrap_or(outer);
+    let Some(name) = inner.name.or(outer.name) else {
+        found.unreadable = true;
+        return;
+    };
+    found.calls.push(RawCall {
+        id: outer.id.or(inner.id).map(|quoted| quoted.decode()),
+        name: name.decode(),
+        arguments: inner.arguments.or(outer.arguments).map(value_text),
+    });
+}
+
+/// A JSON value as text: a string as what it says, anything else as it stands.
+pub(super) fn value_text(value: &str) -> Text<'_> {
+    let mut cursor = Cursor::new(value);
+    if cursor.kind() == Kind::Text
+        && let Ok(quoted) = cursor.quoted()
+    {
+        return quoted.decode();
+    }
+    Cow::Borrowed(value)
+}
+
+impl<'a> Found<'a> {
+    fn reply(self) -> Reply<'a> {
+        let empty = self.seen && !self.unreadable;
+        Reply {
+            text: join(self.texts).or(empty.then_some(Cow::Borrowed(""))),
+            reasoning: self.reasoning,
+            calls: self.calls,
+            finish: self.finish,
+        }
+    }
+}
+
+/// The last word of a JSON list of words, or the text itself where it is none.
+pub(super) fn last_word(text: &str) -> Text<'_> {
+    let mut cursor = Cursor::new(text);
+    let mut last = None;
+    if cursor.kind() == Kind::Array {
+        let _ = cursor.array(|cursor| {
+            if cursor.kind() == Kind::Text {
+                last = Some(cursor.quoted()?.decode());
+            }
+            Ok(())
+        });
+    }
+    last.unwrap_or_else(|| value_text(text))
+}

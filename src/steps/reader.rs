@@ -1,0 +1,193 @@
+//! Reads a body whole and turns its spans into steps.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::actions::{self, Scripts};
+use crate::dialects::{self, Origin, Part, Raw};
+use crate::fingerprints;
+use crate::model::{Action, Link, Name, Service, Step, TraceId};
+use crate::otlp::{self, BodyError, Malformed, Seen};
+
+use super::caches::Caches;
+use super::names::Names;
+use super::{Settings, call, reply};
+
+/// A body that was read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The body without what was malformed: the very buffer that came when nothing was.
+    pub body: Bytes,
+    /// How many spans it holds.
+    pub spans: u32,
+    /// The steps among them, in wire order.
+    pub steps: Vec<Step>,
+    /// Spans that are no step, in traces that have steps here.
+    pub links: Vec<Link>,
+    /// What was cut out.
+    pub malformed: Malformed,
+    /// Spans that carry marks of a sentinel already.
+    pub already_marked: u32,
+}
+
+/// Reads bodies. One for each reading task: it keeps buffers and caches.
+#[derive(Debug)]
+pub struct Reader {
+    pub(super) tools: actions::Settings,
+    pub(super) show_signature: bool,
+    pub(super) names: Names,
+    pub(super) caches: Caches,
+    pub(super) calls: fingerprints::Cache,
+    pub(super) scripts: Scripts,
+    sender: Option<Sender>,
+}
+
+/// The resource of the spans being read, with its names made.
+#[derive(Clone, Debug)]
+struct Sender {
+    /// Where its first attribute lies: tells resources of one body apart.
+    place: usize,
+    service: Service,
+    working_directory: Option<Name>,
+    session: Option<Name>,
+    hash: u64,
+}
+
+impl Reader {
+    /// A reader with empty caches.
+    pub fn new(settings: Arc<Settings>) -> Self {
+        Self {
+            tools: actions::Settings {
+                tools: settings.tools.clone(),
+                workspace: settings.workspace.clone(),
+            },
+            show_signature: settings.show_signature,
+            names: Names::default(),
+            caches: Caches::new(settings.seed),
+            calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),
+            scripts: Scripts::with_seed(settings.seed),
+            sender: None,
+        }
+    }
+
+    /// Reads an ExportTraceServiceRequest in protobuf.
+    ///
+    /// # Errors
+    /// The body cannot be taken apart as a whole; nothing of it counts as read.
+    pub fn read(&mut self, body: Bytes) -> Result<Reading, BodyError> {
+        let mut steps = Vec::new();
+        let mut links = Vec::new();
+        let mut already_marked = 0u32;
+        // Places in the body before mean nothing in this one.
+        self.sender = None;
+        let readout = otlp::read(body, |seen| {
+            let said = dialects::read(seen);
+            already_marked = already_marked.saturating_add(u32::from(said.marked));
+            match said.raw {
+                Some(raw) if raw.part != Part::TransportDuplicate => {
+                    steps.push(self.step(seen, raw, said.marked));
+                }
+                _ => links.extend(seen.span.parent_span_id().map(|parent| Link {
+                    trace: seen.span.trace_id(),
+                    span: seen.span.span_id(),
+                    parent,
+                })),
+            }
+        })?;
+        keep_links_of(&steps, &mut links);
+        Ok(Reading {
+            body: readout.body,
+            spans: readout.spans,
+            steps,
+            links,
+            malformed: readout.malformed,
+            already_marked,
+        })
+    }
+
+    fn step(&mut self, seen: &Seen<'_>, raw: Raw<'_>, already_marked: bool) -> Step {
+        let sender = self.sender(seen);
+        let span = seen.span;
+        let agent = raw.agent.as_deref().map(|agent| self.names.name(agent));
+        let conversation = raw
+            .conversation
+            .as_deref()
+            .map(|id| self.names.name(id))
+            .or(sender.session);
+        let mut usage = raw.usage;
+        let action = match raw.part {
+            Part::ToolCall | Part::TransportDuplicate => {
+                if usage.cost_usd.is_none() {
+                    usage = Default::default();
+                }
+                let cwd = sender.working_directory.as_deref();
+                call::read(self, raw, cwd)
+            }
+            Part::ModelCall => Action::ModelCall(Box::new(reply::model_call(self, raw))),
+            Part::AgentRun | Part::HandOff => {
+                Action::AgentRun(Box::new(reply::agent_run(self, raw)))
+            }
+        };
+        Step {
+            index: seen.index,
+            trace: span.trace_id(),
+            span: span.span_id(),
+            parent: span.parent_span_id(),
+            start: span.start(),
+            end: span.end(),
+            resource: sender.hash,
+            scope: xxh3_64(seen.scope.name().as_bytes()),
+            service: sender.service,
+            agent,
+            conversation,
+            working_directory: sender.working_directory,
+            already_marked,
+            usage,
+            action,
+        }
+    }
+
+    /// Who sent the span. Read once for all spans of a resource.
+    fn sender(&mut self, seen: &Seen<'_>) -> Sender {
+        let place = seen
+            .resource
+            .attributes()
+            .next()
+            .map_or(0, |(key, _)| key.as_ptr().addr());
+        if let Some(sender) = self.sender.as_ref().filter(|sender| sender.place == place) {
+            return sender.clone();
+        }
+        let Origin {
+            namespace,
+            service,
+            working_directory,
+            session,
+            hash,
+        } = dialects::origin(seen.resource);
+        let sender = Sender {
+            place,
+            service: Service {
+                namespace: self.names.name(namespace),
+                name: self.names.name(service),
+            },
+            working_directory: working_directory.map(|path| self.names.name(path)),
+            session: session.map(|id| self.names.name(id)),
+            hash,
+        };
+        self.sender = Some(sender.clone());
+        sender
+    }
+}
+
+/// Drops the links of traces without steps: nobody asks for them.
+fn keep_links_of(steps: &[Step], links: &mut Vec<Link>) {
+    if links.is_empty() {
+        return;
+    }
+    let mut traces: Vec<TraceId> = steps.iter().map(|step| step.trace).collect();
+    traces.sort_unstable();
+    traces.dedup();
+    links.retain(|link| traces.binary_search(&link.trace).is_ok());
+}

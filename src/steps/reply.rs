@@ -1,0 +1,150 @@
+//! What models and whole runs gave out.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::provisional::texts;
+use crate::dialects::{Raw, RawCall, Text, bare_arguments};
+use crate::model::{AgentRun, Arguments, Excerpt, Finish, ModelCall, Requested, TextFacts};
+
+use super::reader::Reader;
+
+/// Most calls of one answer looked at.
+const CALLS: usize = 64;
+
+/// One request to a model and its answer.
+pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
+    let finish = raw
+        .reply
+        .finish
+        .as_deref()
+        .map_or(Finish::Unknown, finish_of);
+    let requested = raw
+        .reply
+        .calls
+        .iter()
+        .take(CALLS)
+        .map(|call| requested(reader, call))
+        .collect();
+    // No text and no call, though it stopped to call: the call stands elsewhere (P2, P23).
+    let elsewhere = finish == Finish::ToolCalls && raw.reply.calls.is_empty();
+    let text = raw
+        .reply
+        .text
+        .filter(|text| !(elsewhere && text.trim().is_empty()));
+    ModelCall {
+        text: text.as_ref().map(facts),
+        reasoning: reasoning(&raw.reply.reasoning),
+        requested,
+        finish,
+        failed: raw.fault.flagged(),
+        user_messages: raw.input.user_messages,
+        tools: raw
+            .definitions
+            .and_then(|definitions| reader.caches.tools(&definitions, &mut reader.names)),
+        goal: raw.input.goal.and_then(|goal| reader.caches.goal(&goal)),
+    }
+}
+
+/// A run of an agent as a whole.
+pub(super) fn agent_run(reader: &mut Reader, raw: Raw<'_>) -> AgentRun {
+    AgentRun {
+        output: raw.reply.text.as_ref().map(facts),
+        failed: raw.fault.flagged(),
+        tools: raw
+            .definitions
+            .and_then(|definitions| reader.caches.tools(&definitions, &mut reader.names)),
+        goal: raw.input.goal.and_then(|goal| reader.caches.goal(&goal)),
+        handoff: raw.part == crate::dialects::Part::HandOff,
+    }
+}
+
+fn requested(reader: &mut Reader, call: &RawCall<'_>) -> Requested {
+    let bare = call.arguments.as_ref().map(bare_arguments);
+    let facts = bare
+        .as_ref()
+        .map(|bare| reader.calls.facts(&call.name, &bare.text));
+    let arguments = match (&bare, &facts) {
+        (Some(bare), Some(facts)) if bare.invalid || !facts.json => Arguments::NotJson,
+        (Some(_), Some(_)) => Arguments::Valid,
+        _ => Arguments::Unknown,
+    };
+    Requested {
+        call_id: call.id.as_deref().map(|id| xxh3_64(id.as_bytes())),
+        tool: reader.names.name(&call.name),
+        key: facts.map(|facts| facts.key),
+        arguments,
+    }
+}
+
+/// The features of a text.
+pub(super) fn facts(text: &Text<'_>) -> TextFacts {
+    texts::read(Excerpt::of(text))
+}
+
+fn reasoning(parts: &[Text<'_>]) -> Option<TextFacts> {
+    let joined: Text<'_> = match parts {
+        [] => return None,
+        [one] => Cow::Borrowed(one.as_ref()),
+        several => Cow::Owned(several.join("\n")),
+    };
+    Some(facts(&joined))
+}
+
+/// Reasons in all spellings that providers and frameworks use.
+fn finish_of(reason: &str) -> Finish {
+    let mut folded = [0u8; 24];
+    let mut len = 0;
+    for byte in reason.bytes().filter(u8::is_ascii_alphanumeric) {
+        let Some(place) = folded.get_mut(len) else {
+            return Finish::Unknown;
+        };
+        *place = byte.to_ascii_lowercase();
+        len += 1;
+    }
+    match folded.get(..len).unwrap_or_default() {
+        b"stop" | b"endturn" | b"stopsequence" | b"complete" | b"completed" | b"end" | b"eos"
+        | b"finished" => Finish::Stop,
+        b"length"
+        | b"maxtokens"
+        | b"maxoutputtokens"
+        | b"modelcontextwindowexc"
+        | b"incomplete" => Finish::Length,
+        b"toolcalls" | b"toolcall" | b"tooluse" | b"functioncall" | b"functioncalls" => {
+            Finish::ToolCalls
+        }
+        b"contentfilter"
+        | b"contentfiltered"
+        | b"safety"
+        | b"refusal"
+        | b"guardrailintervened"
+        | b"recitation"
+        | b"blocklist"
+        | b"prohibitedcontent" => Finish::Filtered,
+        b"error" | b"failed" | b"malformedfunctioncall" => Finish::Error,
+        _ => Finish::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finish_reasons_in_all_spellings() {
+        for (reason, finish) in [
+            ("tool_calls", Finish::ToolCalls),
+            ("tool-calls", Finish::ToolCalls),
+            ("toolUse", Finish::ToolCalls),
+            ("STOP", Finish::Stop),
+            ("end_turn", Finish::Stop),
+            ("MAX_TOKENS", Finish::Length),
+            ("content_filter", Finish::Filtered),
+            ("", Finish::Unknown),
+            ("a reason nobody has heard of yet", Finish::Unknown),
+        ] {
+            assert_eq!(finish_of(reason), finish, "{reason}");
+        }
+    }
+}

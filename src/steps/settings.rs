@@ -1,0 +1,21 @@
+//! What can be configured of the reading of steps.
+
+use serde::Deserialize;
+
+use crate::actions;
+
+/// Settings of a [`super::Reader`].
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Roles of the user's own tools (`processors.anomaly.tools`).
+    pub tools: actions::Roles,
+    /// Where agents work (`processors.anomaly.workspace`).
+    pub workspace: actions::Workspace,
+    /// Whether each tool call gets its SHA-256 signature, to be shown on its span.
+    pub show_signature: bool,
+    /// Seeds keys and caches, so that who sends spans cannot foresee them. Never configured: the same for
+    /// all readers of a process, else equal calls would have unequal keys.
+    #[serde(skip)]
+    pub seed: u64,
+}

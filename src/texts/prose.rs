@@ -1,0 +1,269 @@
+//! The sentences of a text that are its own statements.
+//!
+//! Invariant: thoughts, code, quotations, quoted mail, open check boxes, and what stands under a heading
+//! that announces plans or criteria are not handed out. Sentences come in lower case.
+
+use super::visible::without_thoughts;
+
+/// Longest sentence that is handed out; what follows in it is left unread.
+const LONGEST: usize = 1000;
+/// Lines shorter than this do not run on into the next one.
+const WRAPPED: usize = 60;
+
+/// Hands every sentence of `text` to `visit`, with whether it is a question. `plans` tells whether a
+/// heading announces what is not done yet.
+pub(super) fn sentences(
+    text: &str,
+    plans: impl Fn(&str) -> bool,
+    mut visit: impl FnMut(&str, bool),
+) {
+    let text = without_thoughts(text);
+    let mut buffer = String::new();
+    let mut fence = false;
+    let mut planned = false;
+    let mut after_gap = false;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            let closes_itself = line.get(3..).is_some_and(|rest| rest.contains("```"));
+            fence ^= !closes_itself;
+            continue;
+        }
+        if fence || line.starts_with(['>', '|']) || open_box(line) {
+            continue;
+        }
+        if line.is_empty() {
+            flush(&mut buffer, &mut visit);
+            after_gap = true;
+            continue;
+        }
+        if let Some(title) = heading(line) {
+            flush(&mut buffer, &mut visit);
+            planned = plans(&title.to_lowercase());
+            after_gap = false;
+            if planned || line.starts_with('#') {
+                continue;
+            }
+        } else if after_gap && !listed(line) {
+            planned = false;
+        }
+        after_gap = false;
+        if planned {
+            continue;
+        }
+        own_words(line, &mut buffer);
+        let runs_on = line.len() >= WRAPPED
+            && lines
+                .peek()
+                .is_some_and(|next| next.starts_with(|c: char| c.is_lowercase()));
+        if runs_on {
+            buffer.push(' ');
+        } else {
+            flush(&mut buffer, &mut visit);
+        }
+    }
+    flush(&mut buffer, &mut visit);
+}
+
+/// `- [ ] tests pass`: still to be done.
+fn open_box(line: &str) -> bool {
+    let item = line.trim_start_matches(['-', '*', '+', ' ']);
+    item.starts_with("[ ]") || item.starts_with(['\u{2610}', '\u{2b1c}'])
+}
+
+/// An item of a list.
+fn listed(line: &str) -> bool {
+    line.starts_with(['-', '*', '+', '\u{2022}'])
+        || line
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with(['.', ')'])
+}
+
+/// The title when the line is a heading: `## Plan`, `**Next steps**`, `Next steps:`.
+fn heading(line: &str) -> Option<&str> {
+    if line.starts_with('#') {
+        return Some(line.trim_start_matches(['#', ' ']));
+    }
+    let bare = line.trim_matches(['*', '_', ' ']);
+    let bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
+    let colon = bare.strip_suffix([':', '\u{ff1a}']);
+    (bold || colon.is_some()).then(|| colon.unwrap_or(bare))
+}
+
+/// Appends the line in lower case: list marks and emphasis gone, code and quotations replaced by `x`.
+fn own_words(line: &str, out: &mut String) {
+    let mut rest = line.trim_start_matches(['-', '*', '+', '\u{2022}', ' ']);
+    while let Some((at, open)) = rest.char_indices().find(|(at, c)| opens(rest, *at, *c)) {
+        lower(rest.get(..at).unwrap_or_default(), out);
+        let inside = rest.get(at + open.len_utf8()..).unwrap_or_default();
+        let close = closing(open);
+        let Some(end) = find_close(inside, open, close) else {
+            rest = inside;
+            continue;
+        };
+        let quoted = inside.get(..end).unwrap_or_default();
+        if open == '`' && command(quoted) {
+            lower(quoted, out);
+        } else {
+            out.push('x');
+        }
+        rest = inside.get(end + close.len_utf8()..).unwrap_or_default();
+    }
+    lower(rest, out);
+}
+
+fn opens(text: &str, at: usize, c: char) -> bool {
+    match c {
+        '`' | '"' | '\u{201c}' | '\u{201e}' | '\u{ab}' | '\u{300c}' | '\u{300e}' | '\u{2018}' => {
+            true
+        }
+        // An apostrophe follows a letter.
+        '\'' => text
+            .get(..at)
+            .and_then(|before| before.chars().next_back())
+            .is_none_or(|before| before.is_whitespace() || before == '('),
+        _ => false,
+    }
+}
+
+fn closing(open: char) -> char {
+    match open {
+        '\u{201c}' => '\u{201d}',
+        '\u{201e}' => '\u{201c}',
+        '\u{ab}' => '\u{bb}',
+        '\u{300c}' => '\u{300d}',
+        '\u{300e}' => '\u{300f}',
+        '\u{2018}' => '\u{2019}',
+        same => same,
+    }
+}
+
+fn find_close(inside: &str, open: char, close: char) -> Option<usize> {
+    if !matches!(open, '\'' | '\u{2018}') {
+        return inside.find(close);
+    }
+    inside.char_indices().find_map(|(at, c)| {
+        let after = inside.get(at + c.len_utf8()..)?.chars().next();
+        (c == close && after.is_none_or(|after| !after.is_alphanumeric())).then_some(at)
+    })
+}
+
+/// A command between backticks is part of the sentence: "`make test` passes".
+fn command(code: &str) -> bool {
+    const FIRST: &[&str] = &[
+        "make",
+        "npm",
+        "npx",
+        "yarn",
+        "pnpm",
+        "cargo",
+        "pytest",
+        "python",
+        "go",
+        "mvn",
+        "gradle",
+        "./gradlew",
+        "jest",
+        "vitest",
+        "tox",
+        "rake",
+        "bundle",
+        "dotnet",
+        "bun",
+        "deno",
+        "uv",
+        "poetry",
+        "ctest",
+        "rspec",
+        "phpunit",
+        "swift",
+        "mix",
+        "sbt",
+        "bazel",
+        "just",
+    ];
+    let first = code.split_whitespace().next().unwrap_or_default();
+    FIRST.contains(&first)
+}
+
+fn lower(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '*' | '\u{200b}' => {}
+            '\u{2019}' => out.push('\''),
+            c if c.is_ascii() => out.push(c.to_ascii_lowercase()),
+            c => out.extend(c.to_lowercase()),
+        }
+    }
+}
+
+/// Hands out the sentences in the buffer, and empties it.
+fn flush(buffer: &mut String, visit: &mut impl FnMut(&str, bool)) {
+    let mut start = 0;
+    let mut chars = buffer.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        let ends = match c {
+            '.' => next.is_none_or(|next| next.is_whitespace() || next == ')'),
+            '!' | ';' | '?' => true,
+            '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{ff1b}' => true,
+            _ => false,
+        };
+        if ends {
+            let question = matches!(c, '?' | '\u{ff1f}');
+            hand_out(buffer.get(start..at).unwrap_or_default(), question, visit);
+            start = at + c.len_utf8();
+        }
+    }
+    hand_out(buffer.get(start..).unwrap_or_default(), false, visit);
+    buffer.clear();
+}
+
+fn hand_out(sentence: &str, question: bool, visit: &mut impl FnMut(&str, bool)) {
+    let sentence = sentence.trim();
+    if !sentence.is_empty() {
+        let end = sentence.floor_char_boundary(LONGEST);
+        visit(sentence.get(..end).unwrap_or_default(), question);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        let plans = |title: &str| title.contains("next steps");
+        sentences(text, plans, |sentence, question| {
+            all.push(format!("{sentence}{}", if question { "?" } else { "" }));
+        });
+        all
+    }
+
+    #[test]
+    fn sentences_are_the_texts_own() {
+        assert_eq!(
+            all("Done. All `x` pass; see b.py! Is it? Yes"),
+            ["done", "all x pass", "see b.py", "is it?", "yes"]
+        );
+        assert_eq!(
+            all("He said \"all tests pass\" and it's 'fine'."),
+            ["he said x and it's x"]
+        );
+        assert_eq!(
+            all("```\nall tests pass\n```\n> quoted\n- [ ] open\n| a |"),
+            [""; 0]
+        );
+        assert_eq!(all("`make test` passes"), ["make test passes"]);
+        assert_eq!(
+            all("Next steps:\n- tests pass\n\n- more\n\nDone."),
+            ["done"]
+        );
+        assert_eq!(all("<think>all done</think>**Fixed**"), ["fixed"]);
+        assert_eq!(
+            all(&format!("{}\nruns on. End", "long line ".repeat(7))).len(),
+            2
+        );
+    }
+}

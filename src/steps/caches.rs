@@ -5,10 +5,10 @@
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
-use super::provisional::texts;
 use crate::dialects::{Definitions, Text, goal_text, tool_names};
 use crate::fingerprints::fold_name;
 use crate::model::{Excerpt, Goal, Name, ToolSet};
+use crate::texts;
 
 use super::names::Names;
 

@@ -2,11 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::provisional::texts;
 use crate::actions::{self, CallFacts};
 use crate::dialects::{Raw, bare_arguments, bare_result, final_answer};
 use crate::fingerprints::{self, digest};
 use crate::model::{Action, Answer, Arguments, Excerpt, Finish, ModelCall, Role, ToolCall};
+use crate::texts;
 
 use super::outcome::{self, arguments_refused};
 use super::reader::Reader;

@@ -7,7 +7,6 @@ mod caches;
 mod call;
 mod names;
 mod outcome;
-mod provisional;
 mod reader;
 mod reply;
 mod settings;

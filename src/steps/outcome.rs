@@ -5,10 +5,10 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::provisional::texts;
 use crate::actions::ExitMeaning;
 use crate::dialects::{BareResult, Fault};
 use crate::model::{Excerpt, Failure, Outcome, Role};
+use crate::texts;
 
 /// Longest answer of a reading tool that is taken for an error by its look: what was read may look like one.
 const READ_ERROR_MAX: usize = 300;

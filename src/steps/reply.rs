@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::provisional::texts;
 use crate::dialects::{Raw, RawCall, Text, bare_arguments};
 use crate::model::{AgentRun, Arguments, Excerpt, Finish, ModelCall, Requested, TextFacts};
+use crate::texts;
 
 use super::reader::Reader;
 

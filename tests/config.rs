@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent_sentinel::config::{self, Purpose, Report, Settings, Source, Warnings};
+use agent_sentinel::model::Role;
 use agent_sentinel::{detectors, exporters, sessions};
 use proptest::prelude::*;
 
@@ -106,7 +107,7 @@ fn every_key_of_the_processor() {
     let text = anomaly(
         "group_by: [trace], rules: source, turn: conversation, settle: 0s, max_state: 1MiB, \
          run: {idle_timeout: 1m, max_steps: 5}, conversation: {idle_timeout: 2m}, \
-         workspace: {root: /srv, home: /home/a}, tools: {run_checks: verify, 'my_*': edit}, \
+         workspace: {root: /srv, home: /home/a}, tools: {run_checks: verify, 'my_*': edit}, show_signature: true, \
          detectors: {stuck: {threshold: 4, severity: critical, tools: {'wait_*': {threshold: 9, poll: true}}}, \
          stutter: {enabled: false}}, overrides: [], ignore: [], policy: {cooldown: 0s}, mode: observe, \
          annotate: {status: error_if_unset, late: span, evidence: none, emit_evaluation_event: true, trace_url: x}, \
@@ -114,6 +115,10 @@ fn every_key_of_the_processor() {
     );
     let (settings, warnings) = load(&text).unwrap();
     assert!(warnings.is_empty(), "{warnings}");
+    let steps = settings.steps;
+    assert_eq!(steps.tools.of("my_writer"), Some(Role::Edit));
+    assert_eq!(steps.workspace.root.as_deref(), Some("/srv"));
+    assert!(steps.show_signature);
     let engine = settings.engine;
     assert!(!engine.sessions.join_conversations);
     assert!(engine.sessions.source && engine.policy.source);

@@ -12,11 +12,12 @@ use crate::engine;
 use crate::model::{AnomalyType, units};
 use crate::policies;
 use crate::sessions;
+use crate::steps;
 
 use super::problems::Problems;
 use super::report::Problem;
 use super::suggest;
-use super::tree::{Entry, Place};
+use super::tree::{Entry, Node, Place, Value};
 
 /// The keys of the processor. Defaults come from the settings of the modules.
 #[derive(Debug, Deserialize)]
@@ -33,6 +34,7 @@ struct Typed {
     /// Read by themselves: they belong to the reading of steps.
     workspace: IgnoredAny,
     tools: IgnoredAny,
+    show_signature: IgnoredAny,
     detectors: detectors::Settings,
     overrides: Vec<Override>,
     ignore: Vec<Ignored>,
@@ -58,6 +60,7 @@ impl Default for Typed {
             conversation: sessions.conversation,
             workspace: IgnoredAny,
             tools: IgnoredAny,
+            show_signature: IgnoredAny,
             detectors: detectors::Settings::default(),
             overrides: Vec::new(),
             ignore: Vec::new(),
@@ -102,8 +105,35 @@ struct Ignored {
     reason: Option<String>,
 }
 
+/// Keys of the processor that the reading of steps wants.
+const OF_STEPS: [&str; 3] = ["workspace", "tools", "show_signature"];
+
+/// One `anomaly`: how steps are read and how they are judged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Anomaly {
+    pub(super) steps: steps::Settings,
+    pub(super) engine: engine::Settings,
+}
+
 /// Reads the processor's entry. `None` when its value is of no use; then that is reported.
-pub(super) fn read(entry: &Entry, problems: &mut Problems) -> Option<engine::Settings> {
+pub(super) fn read(entry: &Entry, problems: &mut Problems) -> Option<Anomaly> {
+    Some(Anomaly {
+        engine: judging(entry, problems)?,
+        steps: reading(entry, problems),
+    })
+}
+
+fn reading(entry: &Entry, problems: &mut Problems) -> steps::Settings {
+    let keys = entry.value.entries().iter();
+    let keys = keys.filter(|entry| OF_STEPS.contains(&entry.key.as_str()));
+    let part = Node {
+        place: entry.value.place,
+        value: Value::Map(keys.cloned().collect()),
+    };
+    problems.read_node(&entry.key, &part).unwrap_or_default()
+}
+
+fn judging(entry: &Entry, problems: &mut Problems) -> Option<engine::Settings> {
     let typed: Typed = problems.read(entry)?;
     let check = Check { entry };
     check.detectors(&typed, problems);

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::control;
-use crate::engine;
 use crate::exporters;
 use crate::receivers;
 
-use super::anomaly;
+use super::anomaly::{self, Anomaly};
 use super::components::{Section, defined, kind_of};
 use super::endpoints::Listeners;
 use super::pipelines::{self, Typed};
@@ -82,7 +81,7 @@ impl<'a> Builder<'a, '_> {
                 .iter()
                 .any(|pipeline| pick(pipeline).iter().any(|r| r.id == id))
         };
-        let engine = self.anomaly(&typed, processors);
+        let Anomaly { steps, engine } = self.anomaly(&typed, processors);
         Settings {
             receivers: receivers
                 .into_iter()
@@ -90,6 +89,7 @@ impl<'a> Builder<'a, '_> {
                 .map(|(id, settings)| Receiver { id, settings })
                 .collect(),
             intake,
+            steps,
             engine,
             exporters: exporters
                 .into_iter()
@@ -138,7 +138,7 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn processors(&mut self) -> Defined<engine::Settings> {
+    fn processors(&mut self) -> Defined<Anomaly> {
         let mut read = Defined::new();
         for entry in defined(self.root, Section::Processors, self.problems) {
             if let Some(settings) = anomaly::read(entry, self.problems) {
@@ -300,11 +300,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// The one `anomaly` in force.
-    fn anomaly(
-        &mut self,
-        typed: &[Typed],
-        mut read: Defined<engine::Settings>,
-    ) -> engine::Settings {
+    fn anomaly(&mut self, typed: &[Typed], mut read: Defined<Anomaly>) -> Anomaly {
         let named = typed
             .iter()
             .flat_map(|pipeline| &pipeline.processors)
@@ -314,7 +310,7 @@ impl<'a> Builder<'a, '_> {
             // Without a pipeline (replay) the only one there is.
             None => match read.pop_first() {
                 Some((_, settings)) if read.is_empty() => settings,
-                _ => engine::Settings::default(),
+                _ => Anomaly::default(),
             },
         }
     }

@@ -9,6 +9,7 @@ use crate::control;
 use crate::engine;
 use crate::exporters;
 use crate::receivers;
+use crate::steps;
 
 /// Everything a run needs to know.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +18,9 @@ pub struct Settings {
     pub receivers: Vec<Receiver>,
     /// The queue between receivers and engine.
     pub intake: receivers::IntakeSettings,
-    /// The engine: `processors.anomaly`.
+    /// How steps are read: `processors.anomaly`, its `tools` and `workspace`.
+    pub steps: steps::Settings,
+    /// The engine: the rest of `processors.anomaly`.
     pub engine: engine::Settings,
     /// Exporters that a pipeline uses, in the order of the configuration.
     pub exporters: Vec<Exporter>,

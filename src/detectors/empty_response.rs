@@ -77,8 +77,8 @@ impl EmptyResponse {
         if text.chars > self.max_chars {
             return Judgement::Quiet;
         }
-        let short = row(view, judged, |_, text| {
-            text.chars <= self.max_chars && !text.meaningful
+        let short = row(view, judged, |reply, text| {
+            !reply.asks_for_calls && text.chars <= self.max_chars && !text.meaningful
         });
         if !text.meaningful && short.len() >= self.threshold {
             let mut finding = self.finding(&short, 2);
@@ -91,7 +91,10 @@ impl EmptyResponse {
             return Judgement::Found(Box::new(finding));
         }
         let again = row(view, judged, |reply, other| {
-            other.hash == text.hash && reply.turn == judged.turn && reply.trace == judged.trace
+            !reply.asks_for_calls
+                && other.hash == text.hash
+                && reply.turn == judged.turn
+                && reply.trace == judged.trace
         });
         if again.len() < self.threshold {
             return Judgement::Quiet;
@@ -108,7 +111,9 @@ impl EmptyResponse {
     }
 
     fn blank(&self, view: &View<'_>, judged: &Reply) -> Judgement {
-        let row = row(view, judged, |_, text| !text.visible);
+        let row = row(view, judged, |reply, text| {
+            !reply.asks_for_calls && !text.visible
+        });
         let ended = judged.of_run || matches!(judged.finish, Finish::Stop | Finish::Length);
         if !ended && row.len() < self.threshold {
             return Judgement::Quiet;
@@ -212,8 +217,8 @@ fn before<'v>(view: &View<'v>, judged: &'v Reply) -> impl Iterator<Item = &'v Re
         .filter(move |reply| reply.order < judged.order && reply.span != judged.span)
 }
 
-/// The judged answer and those before it that `counts` says yes to. Calls asked for end the row; a text not
-/// captured, and a run's repeat of its last answer, are no answers.
+/// The judged answer and those before it that `counts` says yes to. A text not captured, and a run's repeat
+/// of its last answer, are no answers.
 fn row<'v>(
     view: &View<'v>,
     judged: &'v Reply,
@@ -226,7 +231,7 @@ fn row<'v>(
         if reply.of_run && !judged.of_run {
             continue;
         }
-        if reply.asks_for_calls || !counts(reply, text) {
+        if !counts(reply, text) {
             break;
         }
         row.push(reply);

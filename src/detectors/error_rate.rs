@@ -16,7 +16,7 @@ use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Outcome
 
 use super::failure_loop::FailureLoop;
 use super::ready::Ready;
-use super::repeats::hash;
+use super::repeats::{failed_in_source, hash};
 use super::settings::config;
 use super::{Detector, Judgement, Rules, wording};
 
@@ -74,19 +74,22 @@ impl ErrorRate {
             return Judgement::Quiet;
         };
         let aware = self.ready.rules == Rules::Aware;
-        match call.outcome {
-            Outcome::Failed(failure) if !(aware && failure.is_answer) => {}
-            Outcome::Unknown if aware => return Judgement::NotAssessed(Lack::NoResults),
-            _ => return Judgement::Quiet,
+        let counts = |outcome: Outcome| match outcome {
+            Outcome::Failed(failure) if aware => !failure.is_answer,
+            other => failed_in_source(other),
+        };
+        if !counts(call.outcome) {
+            return if aware && call.outcome == Outcome::Unknown {
+                Judgement::NotAssessed(Lack::NoResults)
+            } else {
+                Judgement::Quiet
+            };
         }
         let Some(window) = self.window(&view.run.outcomes, call.order) else {
             return Judgement::Quiet;
         };
-        let counts = |outcome: &&RunOutcome| match outcome.outcome {
-            Outcome::Failed(failure) => !(aware && failure.is_answer),
-            _ => false,
-        };
-        let failures: SmallVec<[&RunOutcome; 16]> = window.iter().filter(counts).collect();
+        let failures: SmallVec<[&RunOutcome; 16]> =
+            window.iter().filter(|one| counts(one.outcome)).collect();
         let share = ratio(failures.len(), window.len());
         if share < self.threshold {
             return Judgement::Quiet;

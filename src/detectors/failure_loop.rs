@@ -15,7 +15,7 @@ use crate::lanes::{Call, View};
 use crate::model::{AnomalyType, Confidence, Fact, Failure, Lack, Outcome, Role};
 
 use super::ready::Ready;
-use super::repeats::{AMONG, Past, near};
+use super::repeats::{AMONG, Past, failed_in_source, near};
 use super::settings::config;
 use super::stuck::{count, facts, lacking};
 use super::{Detector, Judgement, Rules, wording};
@@ -54,7 +54,7 @@ impl FailureLoop {
         };
         if !row
             .iter()
-            .all(|call| call.exact == Some(exact) && call.outcome.failed())
+            .all(|call| call.exact == Some(exact) && failed_in_source(call.outcome))
         {
             return Judgement::Quiet;
         }

@@ -22,6 +22,8 @@ mod novel_host;
 mod patterns;
 mod ping_pong;
 mod premature_victory;
+#[cfg(test)]
+mod properties;
 mod ready;
 mod repeats;
 mod rows;

@@ -22,7 +22,7 @@ use crate::model::{
 
 use super::freshness::{Evidence, Gap, Standing, unix_ms, weigh};
 use super::ready::Ready;
-use super::repeats::{hash, mix};
+use super::repeats::{failed_in_source, hash, mix};
 use super::settings::config;
 use super::{Detector, Judgement, Rules, wording};
 
@@ -69,7 +69,9 @@ impl PrematureVictory {
         let Some(edit) = last(&SOURCE_WRITERS, |_| true) else {
             return Judgement::Quiet;
         };
-        let pass = last(&SOURCE_RUNNERS, |call| call.outcome == Outcome::Succeeded);
+        let pass = last(&SOURCE_RUNNERS, |call| {
+            call.outcome != Outcome::Unknown && !failed_in_source(call.outcome)
+        });
         let passed = pass.map_or(Timestamp::ZERO, |pass| pass.end);
         if edit.end == Timestamp::ZERO || passed > edit.end {
             return Judgement::Quiet;

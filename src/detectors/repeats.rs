@@ -203,6 +203,11 @@ fn changed(call: &Call) -> bool {
     !call.changes.is_empty() && !call.outcome.failed() && call.outcome != Outcome::Refused
 }
 
+/// Whether a call failed by exit code, status or flag: all that a source system looks at.
+pub(super) fn failed_in_source(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Failed(failure) if !failure.soft)
+}
+
 /// Whether two answers of one call are the same: equal after neutralising, or one class of error (A1).
 pub(super) fn same_answer(a: &Call, b: &Call) -> Same {
     match (a.outcome, b.outcome) {

@@ -299,6 +299,7 @@ fn failed(class: u64, exit_code: Option<i32>, is_answer: bool) -> Outcome {
         exit_code,
         class,
         is_answer,
+        soft: false,
     })
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent_sentinel::exporters::{
-    self, Balance, Compression, Exporter, OtlpGrpcSettings, OtlpHttpSettings, Reason,
+    self, Balance, Compression, Encoding, Exporter, OtlpGrpcSettings, OtlpHttpSettings, Reason,
     RetrySettings, Work,
 };
 use agent_sentinel::model::{Pressure, Release, Selection};
@@ -645,4 +645,20 @@ async fn e_17_one_dead_backend_does_not_stall_another() {
     assert!(pressure.is_on());
     let balance = stuck.balance();
     assert_eq!((balance.accepted, balance.dropped_total()), (10, 0));
+}
+
+#[tokio::test]
+async fn e_15_json_on_request() {
+    let mut backend = Backend::start(Vec::new(), Answer::Take).await;
+    let mut settings = http_settings(backend.address);
+    settings.encoding = Encoding::Json;
+    let running = Running::http(&settings);
+    running.send(&["a"]);
+    let received = backend.next().await;
+    assert_eq!(
+        received.headers.get("content-type").unwrap(),
+        "application/json"
+    );
+    assert!(received.body.starts_with(b"{\"resourceSpans\":["));
+    assert_eq!(running.end().await.sent, 1);
 }

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, Sleep, interval, sleep, timeout};
 
-use crate::otlp::{count_spans, halve, pack};
+use crate::otlp::{count_spans, halve, pack_within};
 
 use super::counters::{Counters, Reason};
 use super::outcome::Outcome;
@@ -28,8 +28,8 @@ use super::voice::{AGAIN_AFTER, Voice};
 /// backend is down, not a batch bad.
 const UNDERWAY_AT_MOST: usize = 1000;
 
-/// A single span larger than this is not sent (otlp_conformance E-07).
-const SPAN_AT_MOST: usize = 64 << 20;
+/// A request larger than this is not sent; only a single span can be (otlp_conformance E-07).
+const REQUEST_AT_MOST: usize = 64 << 20;
 
 /// Refusals of one release without a success among them, after which the rest is not tried any more: a
 /// backend that refuses everything costs this many requests, not two per span.
@@ -145,16 +145,15 @@ impl<'a> Job<'a> {
     }
 
     async fn run(mut self) {
-        let body = pack(&self.item.release);
-        // The last is sent first; of two halves the first is pushed last.
-        let mut requests = vec![(body, u64::from(self.item.release.count))];
+        let packed = pack_within(&self.item.release, self.shared.max_request);
+        // Taken from the end, so that spans leave in their order.
+        let mut requests: Vec<(Bytes, u64)> = packed
+            .into_iter()
+            .rev()
+            .map(|request| (request.body, u64::from(request.spans)))
+            .collect();
         while let Some((body, spans)) = requests.pop() {
-            let largest = self.shared.max_request;
-            if body.len() > largest && spans > 1 {
-                if self.split(&body, &mut requests) {
-                    continue;
-                }
-            } else if spans == 1 && body.len() > SPAN_AT_MOST.max(largest) {
+            if body.len() > REQUEST_AT_MOST.max(self.shared.max_request) {
                 self.lose(
                     Reason::TooLarge,
                     spans,
@@ -175,7 +174,7 @@ impl<'a> Job<'a> {
                 Settled::Refused { why, divide } => {
                     self.refusals += 1;
                     let again = divide && spans > 1 && self.refusals < REFUSALS_IN_A_ROW;
-                    if !(again && self.split(&body, &mut requests)) {
+                    if !(again && split(&body, &mut requests)) {
                         self.lose(Reason::Refused, spans, &why);
                     }
                     if self.refusals >= REFUSALS_IN_A_ROW {
@@ -191,18 +190,6 @@ impl<'a> Job<'a> {
         }
         // A body whose number of spans is not what its release says: the rest went along or never was.
         self.item.sent(self.item.rest());
-    }
-
-    /// Puts the two halves of a request in its place; `false` when it cannot be cut.
-    fn split(&self, body: &Bytes, requests: &mut Vec<(Bytes, u64)>) -> bool {
-        let Some((first, second)) = halve(body) else {
-            return false;
-        };
-        for half in [second, first] {
-            let spans = u64::from(count_spans(&half));
-            requests.push((half, spans));
-        }
-        true
     }
 
     /// Tries until something is settled.
@@ -265,4 +252,16 @@ impl<'a> Job<'a> {
         self.item.dropped(reason, spans);
         self.shared.voice.lost(spans, reason.name(), why);
     }
+}
+
+/// Puts the two halves of a request in its place; `false` when it cannot be cut.
+fn split(body: &Bytes, requests: &mut Vec<(Bytes, u64)>) -> bool {
+    let Some((first, second)) = halve(body) else {
+        return false;
+    };
+    for half in [second, first] {
+        let spans = u64::from(count_spans(&half));
+        requests.push((half, spans));
+    }
+    true
 }

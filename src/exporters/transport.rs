@@ -131,10 +131,13 @@ impl Http {
     async fn attempt(&self, body: Bytes) -> Result<Outcome, String> {
         let (body, kind) = match self.encoding {
             Encoding::Proto => (body, "application/x-protobuf"),
-            Encoding::Json => {
-                let why = "JSON is not written by this build".to_owned();
-                return Ok(Outcome::Refused { why, divide: false });
-            }
+            Encoding::Json => match crate::otlp::to_json(&body) {
+                Ok(json) => (Bytes::from(json), "application/json"),
+                Err(error) => {
+                    let why = format!("cannot be written as JSON: {error}");
+                    return Ok(Outcome::Refused { why, divide: true });
+                }
+            },
         };
         let body = squeeze(body, self.to.compression)
             .await

@@ -4,6 +4,20 @@
 //! nothing of it is refused any more. Listeners come opened from `runtime`; nothing is spawned beyond a
 //! server's own future.
 
+mod collect;
+mod counters;
+mod desk;
+mod grpc;
+mod http;
+mod inflate;
+mod intake;
+mod refusal;
+mod reply;
+mod server;
 mod settings;
 
+pub use counters::Counters;
+pub use desk::Desk;
+pub use intake::{Arrivals, Intake, NoRoom, intake};
+pub use server::{serve_grpc, serve_http};
 pub use settings::{GrpcSettings, HttpSettings, IntakeSettings, Limits, Protocols, Settings};

@@ -1,0 +1,79 @@
+//! Takes a request's body off the wire: within its size, within its time.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::Body;
+use http_body_util::BodyExt;
+
+use super::refusal::Refusal;
+
+/// Most that is reserved on the word of a client.
+const RESERVE_AT_MOST: usize = 16 << 20;
+
+/// Reads `body` whole. `expect` looks at the first piece and says how long the whole will be, or refuses
+/// it; growth by doubling would copy a large body several times.
+pub(super) async fn collect<B>(
+    body: B,
+    limit: usize,
+    time: Duration,
+    expect: impl FnOnce(&[u8]) -> Result<usize, Refusal>,
+) -> Result<Bytes, Refusal>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    let gathering = gather(body, limit, expect);
+    match tokio::time::timeout(time, gathering).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Refusal::too_slow(time)),
+    }
+}
+
+async fn gather<B>(
+    mut body: B,
+    limit: usize,
+    expect: impl FnOnce(&[u8]) -> Result<usize, Refusal>,
+) -> Result<Bytes, Refusal>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    let Some(first) = next(&mut body).await? else {
+        return Ok(Bytes::new());
+    };
+    let expected = expect(&first)?;
+    if first.len() > limit {
+        return Err(Refusal::too_large(limit));
+    }
+    let Some(second) = next(&mut body).await? else {
+        return Ok(first);
+    };
+    let mut whole = BytesMut::with_capacity(expected.min(limit).min(RESERVE_AT_MOST));
+    whole.extend_from_slice(&first);
+    let mut piece = Some(second);
+    while let Some(data) = piece {
+        if whole.len().saturating_add(data.len()) > limit {
+            return Err(Refusal::too_large(limit));
+        }
+        whole.extend_from_slice(&data);
+        piece = next(&mut body).await?;
+    }
+    Ok(whole.freeze())
+}
+
+/// The next piece that holds anything; trailers of requests say nothing to us.
+async fn next<B>(body: &mut B) -> Result<Option<Bytes>, Refusal>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Refusal::cut_off(&error))?;
+        match frame.into_data() {
+            Ok(data) if !data.is_empty() => return Ok(Some(data)),
+            _ => {}
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,184 @@
+//! OTLP over HTTP, protobuf and JSON: paths, media types and status words.
+//!
+//! Invariant: the answer is written as the request was, success and error alike.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    HeaderValue, RETRY_AFTER,
+};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body::Body;
+
+use crate::otlp::status::{self, PartialSuccess};
+
+use super::collect::collect;
+use super::counters::{Counters, add};
+use super::desk::{Desk, Parcel, Written};
+use super::inflate::{ACCEPTED, Squeezed};
+use super::refusal::Refusal;
+use super::reply::Reply;
+use super::settings::Limits;
+
+/// What one server answers with.
+#[derive(Debug)]
+pub(super) struct Http {
+    pub(super) desk: Arc<Desk>,
+    pub(super) counters: Arc<Counters>,
+    pub(super) limits: Limits,
+    /// Path that takes traces, without a slash at its end.
+    pub(super) path: String,
+}
+
+impl Http {
+    /// Answers one request.
+    pub(super) async fn answer<B>(&self, request: Request<B>) -> Response<Reply>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        let written = written(request.headers());
+        match self.export(request).await {
+            Ok(partial) => success(partial.as_ref(), written),
+            Err(refusal) => {
+                let mut response = refused(&refusal, written);
+                if refusal.http == StatusCode::METHOD_NOT_ALLOWED {
+                    let post = HeaderValue::from_static("POST");
+                    response.headers_mut().insert(ALLOW, post);
+                }
+                response
+            }
+        }
+    }
+
+    async fn export<B>(&self, request: Request<B>) -> Result<Option<PartialSuccess>, Refusal>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        let received = self.receive(request).await;
+        let parcel = received.inspect_err(|_| add(&self.counters.failed_requests, 1))?;
+        self.desk.take(parcel, &self.counters).await
+    }
+
+    async fn receive<B>(&self, request: Request<B>) -> Result<Parcel, Refusal>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        self.check_path(&request)?;
+        let limit = self.limits.request_bytes;
+        let (head, body) = request.into_parts();
+        let Some(written) = written(&head.headers) else {
+            let kind: String = media_type(&head.headers).chars().take(100).collect();
+            return Err(Refusal::not_offered(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                format!(
+                    "content type `{kind}` is not taken; use application/x-protobuf or application/json"
+                ),
+            ));
+        };
+        let squeezed = Squeezed::read(head.headers.get(CONTENT_ENCODING))
+            .map_err(|word| Refusal::unknown_encoding(&word))?;
+        let length = content_length(&head.headers);
+        if length > limit {
+            return Err(Refusal::too_large(limit));
+        }
+        let body = collect(body, limit, self.limits.body_time, |_| Ok(length)).await?;
+        Ok(Parcel {
+            body,
+            squeezed,
+            written,
+            limit,
+        })
+    }
+
+    fn check_path<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+        let path = request.uri().path();
+        let path = path.strip_suffix('/').unwrap_or(path);
+        if path == self.path {
+            if request.method() == Method::POST {
+                return Ok(());
+            }
+            return Err(Refusal::not_offered(
+                StatusCode::METHOD_NOT_ALLOWED,
+                format!("{} takes POST only", self.path),
+            ));
+        }
+        let message = match path {
+            "/v1/metrics" | "/v1/logs" | "/v1development/profiles" => format!(
+                "no pipeline here takes {path}; this collector takes traces at {}",
+                self.path
+            ),
+            _ => format!("no such path; this collector takes traces at {}", self.path),
+        };
+        Err(Refusal::not_offered(StatusCode::NOT_FOUND, message))
+    }
+}
+
+/// The media type in small letters, without parameters.
+pub(super) fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let text = String::from_utf8_lossy(value.unwrap_or_default());
+    let kind = text.split(';').next().unwrap_or_default();
+    kind.trim().to_ascii_lowercase()
+}
+
+/// How the request's body is written; `None` when we do not read that.
+pub(super) fn written(headers: &HeaderMap) -> Option<Written> {
+    match media_type(headers).as_str() {
+        "application/x-protobuf" => Some(Written::Protobuf),
+        "application/json" => Some(Written::Json),
+        _ => None,
+    }
+}
+
+/// 0 when it is not said.
+fn content_length(headers: &HeaderMap) -> usize {
+    let text = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok());
+    text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
+fn success(partial: Option<&PartialSuccess>, written: Option<Written>) -> Response<Reply> {
+    let body = match written {
+        Some(Written::Protobuf) => status::encode_response(partial),
+        _ => status::encode_response_json(partial).into_bytes(),
+    };
+    respond(StatusCode::OK, body, written)
+}
+
+/// A refusal as google.rpc.Status, in JSON where we do not know the client's own writing.
+pub(super) fn refused(refusal: &Refusal, written: Option<Written>) -> Response<Reply> {
+    let status = refusal.status();
+    let body = match written {
+        Some(Written::Protobuf) => status.to_protobuf(),
+        _ => status.to_json().into_bytes(),
+    };
+    let mut response = respond(refusal.http, body, written);
+    let headers = response.headers_mut();
+    if let Some(seconds) = refusal.retry_after_seconds() {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if refusal.close {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    if refusal.http == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED));
+    }
+    response
+}
+
+fn respond(code: StatusCode, body: Vec<u8>, written: Option<Written>) -> Response<Reply> {
+    let mut response = Response::new(Reply::whole(body));
+    *response.status_mut() = code;
+    let kind = match written {
+        Some(Written::Protobuf) => "application/x-protobuf",
+        _ => "application/json",
+    };
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}

@@ -253,9 +253,19 @@ fn open_result<'a>(text: &'a str, members: &[(Quoted<'a>, &'a str)], layer: u8) 
         }
     }
     let (failed, exit_code) = verdict(members);
+    if let Some(text) = printed(members) {
+        return BareResult {
+            text,
+            failed,
+            exit_code,
+            call_id: None,
+        };
+    }
     let call_id = get("tool_call_id").or(get("toolUseId")).map(value_text);
-    let content = get("content")
-        .filter(|_| call_id.is_some() || get("isError").is_some() || get("status").is_some());
+    // A `status` of any other kind is part of the answer, not of its wrapping.
+    let status = get("status").is_some_and(|s| matches!(s, "\"success\"" | "\"error\""));
+    let wraps = call_id.is_some() || get("isError").is_some() || status;
+    let content = get("content").filter(|_| wraps);
     let content = content.and_then(|content| match content_text(content) {
         Some(Cow::Borrowed(text)) => Some(result_of(text, layer + 1)),
         Some(Cow::Owned(text)) => Some(result_of(&text, layer + 1).into_owned()),
@@ -277,6 +287,32 @@ fn open_result<'a>(text: &'a str, members: &[(Quoted<'a>, &'a str)], layer: u8) 
     }
 }
 
+/// What a command printed, where the result is that and its exit code and nothing else.
+fn printed<'a>(members: &[(Quoted<'a>, &'a str)]) -> Option<Text<'a>> {
+    let mut texts: SmallVec<[Text<'a>; 1]> = SmallVec::new();
+    let mut has_code = false;
+    for (key, value) in members {
+        match key.0 {
+            "stdout" | "stderr" | "output" if value.starts_with('"') => {
+                texts.push(value_text(value));
+            }
+            key if EXIT_CODES.contains(&key) => has_code = true,
+            _ => return None,
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    has_code.then(|| super::messages::join(texts).unwrap_or_default())
+}
+
+/// Members that hold an exit code.
+const EXIT_CODES: &[&str] = &[
+    "exit_code",
+    "exitCode",
+    "returncode",
+    "return_code",
+    "exit_status",
+];
+
 /// What the members of a result say about success (P4, P32).
 fn verdict(members: &[(Quoted<'_>, &str)]) -> (Option<bool>, Option<i64>) {
     let mut failed = None;
@@ -290,7 +326,7 @@ fn verdict(members: &[(Quoted<'_>, &str)]) -> (Option<bool>, Option<i64>) {
             },
             "isError" | "is_error" if *value == "true" => failed = Some(true),
             "error" | "error_message" if says_something(value) => failed = Some(true),
-            "exit_code" | "exitCode" | "returncode" | "return_code" | "exit_status" => {
+            key if EXIT_CODES.contains(&key) => {
                 exit_code = value_text(value).trim().parse().ok().or(exit_code);
             }
             _ => {}

@@ -3,8 +3,8 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::actions::{self, CallFacts};
-use crate::dialects::{Raw, bare_arguments, bare_result, final_answer};
-use crate::fingerprints::{self, digest};
+use crate::dialects::{BareArguments, Raw, bare_arguments, bare_result, final_answer};
+use crate::fingerprints::{self, ArgumentFacts, digest};
 use crate::model::{Action, Answer, Arguments, Excerpt, Finish, ModelCall, Role, ToolCall};
 use crate::texts;
 
@@ -14,30 +14,51 @@ use super::reply;
 
 /// Makes the step of a tool call; of a tool that only hands over the final answer, a claim (P17, P27).
 pub(super) fn read(reader: &mut Reader, raw: Raw<'_>, working_directory: Option<&str>) -> Action {
-    let tool = raw.tool.unwrap_or_default();
-    let arguments = raw.arguments.as_ref().map(bare_arguments);
-    let role = actions::role(&tool, &reader.tools);
+    let tool = raw.tool.as_deref().unwrap_or_default();
+    let role = actions::role(tool, &reader.tools);
     if role == Role::Finish {
-        let text = arguments.as_ref().and_then(|bare| final_answer(&bare.text));
-        return Action::ModelCall(Box::new(ModelCall {
-            text: text.as_ref().map(reply::facts),
-            finish: Finish::Stop,
-            failed: raw.fault.flagged(),
-            ..ModelCall::default()
-        }));
+        return Action::ModelCall(Box::new(claim(&raw)));
     }
+    Action::ToolCall(Box::new(tool_call(
+        reader,
+        &raw,
+        tool,
+        role,
+        working_directory,
+    )))
+}
+
+/// The final answer handed over as arguments.
+fn claim(raw: &Raw<'_>) -> ModelCall {
+    let arguments = raw.arguments.as_ref().map(bare_arguments);
+    let text = arguments.as_ref().and_then(|bare| final_answer(&bare.text));
+    ModelCall {
+        text: text.as_ref().map(reply::facts),
+        finish: Finish::Stop,
+        failed: raw.fault.flagged(),
+        ..ModelCall::default()
+    }
+}
+
+fn tool_call(
+    reader: &mut Reader,
+    raw: &Raw<'_>,
+    tool: &str,
+    role: Role,
+    working_directory: Option<&str>,
+) -> ToolCall {
+    let bare = raw.arguments.as_ref().map(bare_arguments);
+    let arguments = bare.as_ref().map(|bare| bare.text.as_ref());
+    let facts = arguments.map(|arguments| reader.calls.facts(tool, arguments));
     let result = raw.result.as_ref().map(bare_result);
     let answer_text = result.as_ref().map(|result| result.text.as_ref());
-    let signs = outcome::signs(&raw.fault, result.as_ref(), role);
-    let facts = arguments
-        .as_ref()
-        .map(|bare| reader.calls.facts(&tool, &bare.text));
     let excerpt = answer_text.map(Excerpt::of);
+    let signs = outcome::signs(&raw.fault, result.as_ref(), role);
     let root = reader.tools.workspace.root.as_deref();
     let call = CallFacts {
-        tool: &tool,
+        tool,
         role,
-        arguments: arguments.as_ref().map(|bare| bare.text.as_ref()),
+        arguments,
         answer: excerpt.map(|text| actions::Excerpt {
             front: text.front(),
             back: text.end(),
@@ -48,44 +69,44 @@ pub(super) fn read(reader: &mut Reader, raw: Raw<'_>, working_directory: Option<
     };
     let understood = actions::effects(&call, &reader.tools, &mut reader.scripts);
     let outcome = outcome::outcome(signs, understood.exit, &raw.fault, answer_text);
-    let invalid = arguments.as_ref().is_some_and(|bare| bare.invalid);
-    let state = match &facts {
-        None => Arguments::Unknown,
-        Some(_) if invalid => Arguments::NotJson,
-        Some(facts)
-            if !facts.json && !facts.truncated && call.arguments.is_some_and(begins_json) =>
-        {
-            Arguments::NotJson
-        }
-        Some(_) if outcome.failed() && arguments_refused(&raw.fault, answer_text) => {
-            Arguments::Refused
-        }
-        Some(_) => Arguments::Valid,
-    };
+    let refused = outcome.failed() && arguments_refused(&raw.fault, answer_text);
     let call_id = raw
         .call_id
         .as_deref()
         .or(result.as_ref().and_then(|result| result.call_id.as_deref()));
-    let signature = call
-        .arguments
-        .filter(|_| reader.show_signature)
-        .map(|arguments| fingerprints::signature(&tool, arguments).0);
-    Action::ToolCall(Box::new(ToolCall {
+    ToolCall {
+        tool: reader.names.name(tool),
         call_id: call_id.map(|id| xxh3_64(id.as_bytes())),
         key: facts.map(|facts| facts.key),
         exact: facts.map(|facts| facts.exact),
-        signature,
-        answer: answer_text.map(answer).unwrap_or_default(),
+        signature: arguments
+            .filter(|_| reader.show_signature)
+            .map(|arguments| fingerprints::signature(tool, arguments).0),
+        answer: excerpt.map(answer).unwrap_or_default(),
         outcome,
         role: understood.role,
         effects: understood.effects,
         sketch: facts.map(|facts| facts.sketch).unwrap_or_default(),
-        arguments: state,
+        arguments: match (&bare, &facts) {
+            (Some(bare), Some(facts)) => state(bare, facts, refused),
+            _ => Arguments::Unknown,
+        },
         truncated: facts.is_some_and(|facts| facts.truncated)
             || excerpt.is_some_and(|text| text.truncated()),
         unparsed: understood.unparsed,
-        tool: reader.names.name(&tool),
-    }))
+    }
+}
+
+/// The state of arguments that were captured. Plain text is as good as JSON to a tool that took it.
+fn state(bare: &BareArguments<'_>, facts: &ArgumentFacts, refused: bool) -> Arguments {
+    let broken = !facts.json && !facts.truncated && begins_json(&bare.text);
+    if bare.invalid || broken {
+        Arguments::NotJson
+    } else if refused {
+        Arguments::Refused
+    } else {
+        Arguments::Valid
+    }
 }
 
 fn begins_json(text: &str) -> bool {
@@ -93,8 +114,7 @@ fn begins_json(text: &str) -> bool {
 }
 
 /// What came back, as hashes and flags.
-fn answer(text: &str) -> Answer {
-    let text = Excerpt::of(text);
+fn answer(text: Excerpt<'_>) -> Answer {
     Answer {
         known: true,
         raw: digest::raw(text),

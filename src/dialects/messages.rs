@@ -89,14 +89,10 @@ fn is_user(message: &Entry<'_>) -> bool {
 
 /// `<system>Please return text or call a tool.</system>` under the role of a user [pydantic-ai].
 fn is_framework_prompt(content: &str) -> bool {
-    let end = content.floor_char_boundary(80);
-    content
-        .get(..end)
-        .unwrap_or_default()
-        .contains("\"<system>")
-        && content
-            .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ']' | '}' | '"'))
-            .ends_with("</system>")
+    let front = content
+        .get(..content.floor_char_boundary(80))
+        .unwrap_or_default();
+    front.contains("\"<system>") && content.contains("</system>\"")
 }
 
 /// The messages that a model was given: how many are a user's, and where the first of them stands.

@@ -189,7 +189,10 @@ fn for_each_source(mut visit: impl FnMut(&str, &str, &str)) {
             .to_str()
             .unwrap()
             .trim_end_matches(".rs");
-        if !matches!(module, "lib" | "main") {
+        // Files that exist for tests alone, declared with `#[cfg(test)]`.
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let for_tests = matches!(name, "tests" | "testing" | "properties");
+        if !for_tests && !matches!(module, "lib" | "main") {
             visit(
                 module,
                 relative.to_str().unwrap(),

@@ -144,6 +144,7 @@ impl Session {
             order,
             trace: TraceId::from_slice(&[1; 16]).unwrap(),
             span: self.span(),
+            parent: None,
             step: self.arrival,
             start: now,
             end: now,

@@ -209,7 +209,9 @@ fn blind(view: &View<'_>) -> bool {
 
 /// How bad a gap is (A14); `None` when it is not worth a word.
 fn severity(view: &View<'_>, gap: Gap, of_checks: bool, weak: bool) -> Option<Severity> {
-    let likely_wanted = view.ledger.goal_asks_for_tests || view.ledger.can_verify;
+    let likely_wanted = view
+        .reply()
+        .is_some_and(|claim| view.ledger.checks_expected_by(claim.end));
     let own = match gap {
         Gap::Failed | Gap::Masked | Gap::ZeroTests if of_checks => Severity::Error,
         Gap::Invented => Severity::Error,
@@ -454,10 +456,10 @@ mod tests {
     #[test]
     fn a14_none_is_more_when_tests_were_wanted() {
         let mut story = Story::new().edit(2);
-        story.0.ledger.goal_asks_for_tests = true;
+        story.0.ledger.note_goal_asks_for_tests(Timestamp::ZERO);
         assert_eq!(story.gap(4, Claim::Done), Some(("none", Severity::Warning)));
         let mut story = Story::new().edit(2);
-        story.0.ledger.can_verify = true;
+        story.0.ledger.note_can_verify(Timestamp::ZERO);
         assert_eq!(story.gap(4, Claim::Done), Some(("none", Severity::Warning)));
     }
 

@@ -183,6 +183,7 @@ impl Bench {
             order: Order::default(),
             trace: trace(),
             span: span(self.arrival + 1),
+            parent: None,
             step: self.arrival,
             start: Timestamp::from_nanos(self.now),
             end: Timestamp::from_nanos(self.now),

@@ -119,6 +119,8 @@ pub struct Reply {
     pub trace: TraceId,
     /// Its span.
     pub span: SpanId,
+    /// The span it hangs under.
+    pub parent: Option<SpanId>,
     /// 0-based index among the steps of the run, by arrival.
     pub step: u32,
     /// When it started.

@@ -1,5 +1,7 @@
 //! A lane: the last steps of one agent in one run, in order.
 
+use crate::model::Timestamp;
+
 use super::{Call, Order, Reply};
 
 /// The last calls and replies of one agent. Bounded by the capacities given; the oldest go first.
@@ -63,6 +65,31 @@ impl Lane {
             .extract_if(.., |reply| replies(reply))
             .collect();
         (moved_calls, moved_replies)
+    }
+
+    /// Takes in steps of another lane at their places, without counting them anew.
+    pub fn absorb(&mut self, calls: Vec<Call>, replies: Vec<Reply>, capacity: usize) {
+        for call in calls {
+            insert(&mut self.calls, call, |c| c.order, capacity);
+        }
+        for reply in replies {
+            insert(&mut self.replies, reply, |r| r.order, Self::REPLIES_MAX);
+        }
+    }
+
+    /// Works out the turn of every step anew; `turn` maps a start to a turn.
+    pub fn set_turns(&mut self, turn: impl Fn(Timestamp) -> u16) {
+        self.calls
+            .iter_mut()
+            .for_each(|call| call.turn = turn(call.start));
+        self.replies
+            .iter_mut()
+            .for_each(|reply| reply.turn = turn(reply.start));
+    }
+
+    /// A call that may be changed, except for its order.
+    pub fn call_mut(&mut self, at: usize) -> Option<&mut Call> {
+        self.calls.get_mut(at)
     }
 
     /// Bytes held on the heap.

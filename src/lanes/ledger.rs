@@ -78,10 +78,11 @@ pub struct Ledger {
     replies: Vec<Reply>,
     /// Hosts seen, sorted; bounded.
     hosts: Vec<Name>,
-    /// A goal of the conversation asks for tests.
-    pub goal_asks_for_tests: bool,
-    /// A tool with role verify was at hand or has been used.
-    pub can_verify: bool,
+    /// Start of the earliest step whose goal asks for tests.
+    pub goal_asks_for_tests: Option<Timestamp>,
+    /// Start of the earliest step that shows that a check was within reach: it ran one, or a tool with role
+    /// verify was at hand.
+    pub can_verify: Option<Timestamp>,
     /// Tool calls ever executed.
     pub calls: u64,
     /// Dollars known to be spent.
@@ -144,6 +145,24 @@ impl Ledger {
         }
     }
 
+    /// Notes that the goal of a step that started at `start` asks for tests.
+    pub fn note_goal_asks_for_tests(&mut self, start: Timestamp) {
+        self.goal_asks_for_tests = earliest(self.goal_asks_for_tests, Some(start));
+    }
+
+    /// Notes that a check was within reach at `start`.
+    pub fn note_can_verify(&mut self, start: Timestamp) {
+        self.can_verify = earliest(self.can_verify, Some(start));
+    }
+
+    /// Whether checks were asked for, or within reach, by `at`.
+    pub fn checks_expected_by(&self, at: Timestamp) -> bool {
+        [self.goal_asks_for_tests, self.can_verify]
+            .iter()
+            .flatten()
+            .any(|since| *since <= at)
+    }
+
     /// Takes in all that another ledger knows: a run joins its conversation. Never re-judges.
     pub fn merge(&mut self, other: Self) {
         other.edits.into_iter().for_each(|e| self.add_edit(e));
@@ -152,15 +171,12 @@ impl Ledger {
         for host in &other.hosts {
             self.add_host(host);
         }
-        self.goal_asks_for_tests |= other.goal_asks_for_tests;
-        self.can_verify |= other.can_verify;
+        self.goal_asks_for_tests = earliest(self.goal_asks_for_tests, other.goal_asks_for_tests);
+        self.can_verify = earliest(self.can_verify, other.can_verify);
         self.calls += other.calls;
         self.cost_usd += other.cost_usd;
         self.unpriced += other.unpriced;
-        self.first_start = match (self.first_start, other.first_start) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        self.first_start = earliest(self.first_start, other.first_start);
     }
 
     /// Bytes held on the heap.
@@ -173,6 +189,13 @@ impl Ledger {
                 .iter()
                 .map(|h| h.len() + size_of::<Name>() + 16)
                 .sum::<usize>()
+    }
+}
+
+fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }
 

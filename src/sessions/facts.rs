@@ -1,0 +1,128 @@
+//! What a step tells that does not depend on order: the entries of the ledger.
+
+use crate::lanes::{Call, Check, Edit, Ledger, Names, Order};
+use crate::model::{Action, CheckKind, Name, Outcome, Role, Step, ToolCall, Verdict};
+
+/// What a model call or a priced tool call adds to the conversation's bill.
+pub(super) fn note_usage(step: &Step, ledger: &mut Ledger, expected: bool) {
+    match step.usage.cost_usd {
+        Some(cost) => ledger.cost_usd += cost,
+        None if expected => ledger.unpriced += 1,
+        None => {}
+    }
+}
+
+/// A call without what only its run can tell.
+pub(super) fn plain_call(
+    step: &Step,
+    call: &ToolCall,
+    order: Order,
+    index: u32,
+    names: &mut Names,
+) -> Call {
+    Call {
+        order,
+        trace: step.trace,
+        span: step.span,
+        parent: step.parent,
+        scope: step.scope,
+        call_id: call.call_id,
+        step: index,
+        start: step.start,
+        end: step.end,
+        tool: names.id(&call.tool),
+        key: call.key,
+        exact: call.exact,
+        answer: call.answer,
+        outcome: call.outcome,
+        role: call.role,
+        reads: call.effects.reads,
+        changes: call.effects.changes,
+        arguments: call.arguments,
+        asked_by: 0,
+        turn: 0,
+        poll: call.effects.poll,
+        void: call.effects.void,
+        waits: call.effects.wait_ms.is_some(),
+        lane_unknown: false,
+        sketch: call.sketch,
+        fired: 0,
+    }
+}
+
+/// The facts of a call that do not depend on order.
+pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &mut Ledger) {
+    ledger.calls += 1;
+    note_usage(step, ledger, false);
+    if raw.role == Role::Verify || raw.effects.verification.is_some() {
+        ledger.note_can_verify(step.start);
+    }
+    for host in &raw.effects.hosts {
+        ledger.add_host(host);
+    }
+    if raw.effects.edits_source || raw.role == Role::Edit {
+        ledger.add_edit(Edit {
+            order: call.order,
+            trace: step.trace,
+            span: step.span,
+            step: call.step,
+            start: step.start,
+            end: step.end,
+            resource: step.resource,
+            tool: call.tool,
+            succeeded: match call.outcome {
+                Outcome::Unknown => None,
+                Outcome::Succeeded => Some(true),
+                Outcome::Failed(_) | Outcome::Refused => Some(false),
+            },
+            source: raw.effects.edits_source,
+            root: raw.effects.edit_root.clone(),
+        });
+    }
+    let exit_code = match call.outcome {
+        Outcome::Succeeded => Some(0),
+        Outcome::Failed(failure) => Some(failure.exit_code.unwrap_or(1)),
+        Outcome::Unknown | Outcome::Refused => None,
+    };
+    let checked = raw.effects.verification.as_deref();
+    if checked.is_some() || raw.effects.weak_check {
+        ledger.add_check(Check {
+            order: call.order,
+            trace: step.trace,
+            span: step.span,
+            step: call.step,
+            start: step.start,
+            end: step.end,
+            resource: step.resource,
+            tool: call.tool,
+            runner: checked.map_or_else(|| Name::from("program"), |check| check.runner.clone()),
+            cwd: checked.and_then(|check| check.cwd.clone()),
+            kind: checked.map_or(CheckKind::Static, |check| check.kind),
+            verdict: checked.map_or_else(|| weak_verdict(call.outcome), |check| check.verdict),
+            exit_code,
+            partial: checked.is_some_and(|check| check.partial),
+            weak: checked.is_none(),
+        });
+    }
+}
+
+/// A step of a run that is closed: only facts without order are kept.
+pub(super) fn note_late(step: &Step, names: &mut Names, ledger: &mut Ledger) {
+    if let Action::ToolCall(raw) = &step.action {
+        let order = Order {
+            end: step.end,
+            start: step.start,
+            ..Order::default()
+        };
+        let call = plain_call(step, raw, order, 0, names);
+        note_in_ledger(step, raw, &call, ledger);
+    }
+}
+
+fn weak_verdict(outcome: Outcome) -> Verdict {
+    match outcome {
+        Outcome::Succeeded => Verdict::Passed,
+        Outcome::Failed(_) | Outcome::Refused => Verdict::Failed,
+        Outcome::Unknown => Verdict::Unknown,
+    }
+}

@@ -1,0 +1,376 @@
+//! Taking a step into its run: identity, lane, place, and the facts that the ledger keeps.
+
+use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome};
+use crate::model::{Action, AgentRun, CallId, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
+
+use super::facts::{note_in_ledger, note_usage, plain_call};
+use super::run::Asked;
+use super::{LaneId, Run};
+
+/// What taking in a step came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Taken {
+    /// A call, at its place.
+    Call { lane: LaneId, order: Order },
+    /// A reply, at its place.
+    Reply {
+        lane: LaneId,
+        order: Order,
+        is_claim: bool,
+        hash: Option<u64>,
+    },
+    /// Older than all that its lane keeps: only the ledger knows of it.
+    TooLate,
+    /// The second span of a call that is known already.
+    SecondSpan,
+    /// Nothing to judge.
+    Nothing,
+}
+
+impl Run {
+    /// Where a step stands. In source mode arrival alone counts.
+    fn order_of(&self, step: &Step, source: bool) -> Order {
+        if source {
+            return Order {
+                arrival: self.steps,
+                ..Order::default()
+            };
+        }
+        Order {
+            end: step.end,
+            start: step.start,
+            height: u16::MAX - self.spans.depth(step.parent),
+            arrival: self.steps,
+        }
+    }
+
+    /// Takes in a step that has not been seen. O(distance from the end of the lane).
+    pub(super) fn take_in(
+        &mut self,
+        step: &Step,
+        names: &mut Names,
+        ledger: &mut Ledger,
+        source: bool,
+    ) -> Taken {
+        let order = self.order_of(step, source);
+        if !source {
+            self.disordered |= order < self.greatest;
+            self.many_resources |= step.resource != self.resource;
+        }
+        self.greatest = self.greatest.max(order);
+        let belongs = self.attribute(step, source);
+        if !source {
+            self.spans.link(
+                step.span,
+                step.parent,
+                belongs.certain.then_some(belongs.lane),
+            );
+        }
+        self.note_start(step, ledger);
+        let index = self.steps;
+        self.steps = self.steps.saturating_add(1);
+        match &step.action {
+            Action::ToolCall(call) => {
+                let call = self.call_of(step, call, order, index, belongs.lane, names);
+                self.take_call(step, call, belongs.lane, ledger, source)
+            }
+            Action::ModelCall(model) => {
+                self.take_model(step, model, order, index, belongs.lane, ledger, source)
+            }
+            Action::AgentRun(run) => {
+                self.take_agent(step, run, order, index, belongs.lane, ledger, source)
+            }
+        }
+    }
+
+    fn note_start(&mut self, step: &Step, ledger: &mut Ledger) {
+        let earliest = |known: Option<_>| Some(known.map_or(step.start, |k: _| step.start.min(k)));
+        self.facts.first_start = earliest(self.facts.first_start);
+        ledger.first_start = earliest(ledger.first_start);
+    }
+
+    fn call_of(
+        &self,
+        step: &Step,
+        call: &ToolCall,
+        order: Order,
+        index: u32,
+        lane: LaneId,
+        names: &mut Names,
+    ) -> Call {
+        Call {
+            asked_by: self.asked_by(call.call_id).map_or(0, |asked| asked.by),
+            turn: self.lane(lane).map_or(0, |lane| lane.turn_at(step.start)),
+            ..plain_call(step, call, order, index, names)
+        }
+    }
+
+    fn take_call(
+        &mut self,
+        step: &Step,
+        call: Call,
+        lane: LaneId,
+        ledger: &mut Ledger,
+        source: bool,
+    ) -> Taken {
+        let Action::ToolCall(raw) = &step.action else {
+            return Taken::Nothing;
+        };
+        if !source && self.is_second_span(&call) {
+            return Taken::SecondSpan;
+        }
+        self.note_call_facts(step, raw, &call, ledger);
+        if !source && self.shows_concurrency(&call, lane) {
+            self.split_by_parent();
+        }
+        let mut call = call;
+        let lane = if self.concurrent && self.lane(lane).is_some_and(|l| l.is_unnamed()) {
+            call.lane_unknown = true;
+            self.attribute(step, source).lane
+        } else {
+            lane
+        };
+        let (order, capacity) = (call.order, self.capacity);
+        let Some(home) = self.lane_mut(lane) else {
+            return Taken::Nothing;
+        };
+        match home.lane.insert_call(call, capacity) {
+            Place::At(_) => Taken::Call { lane, order },
+            Place::TooOld => {
+                self.late_steps = self.late_steps.saturating_add(1);
+                Taken::TooLate
+            }
+        }
+    }
+
+    /// Two spans of one call are one step (DESIGN 3.6): the same call id, or the same tool and key in
+    /// overlapping intervals from different scopes. The known one learns what only the second one says.
+    fn is_second_span(&mut self, call: &Call) -> bool {
+        for lane in &mut self.lanes {
+            let same = |other: &Call| {
+                let by_id = call.call_id.is_some() && call.call_id == other.call_id;
+                let by_shape = call.scope != other.scope
+                    && call.tool == other.tool
+                    && (call.key == other.key || call.key.is_none() || other.key.is_none())
+                    && call.start <= other.end
+                    && other.start <= call.end;
+                (by_id && call.span != other.span) || by_shape
+            };
+            let Some(at) = lane.lane.calls().iter().rposition(same) else {
+                continue;
+            };
+            if let Some(known) = lane.lane.call_mut(at) {
+                known.key = known.key.or(call.key);
+                known.exact = known.exact.or(call.exact);
+                if !known.answer.known {
+                    known.answer = call.answer;
+                }
+                if known.outcome == Outcome::Unknown || call.outcome.failed() {
+                    known.outcome = call.outcome;
+                }
+            }
+            return true;
+        }
+        false
+    }
+
+    fn note_call_facts(&mut self, step: &Step, raw: &ToolCall, call: &Call, ledger: &mut Ledger) {
+        let facts = &mut self.facts;
+        facts.calls = facts.calls.saturating_add(1);
+        facts.calls_of_turn = facts.calls_of_turn.saturating_add(1);
+        facts.last_call_end = facts.last_call_end.max(Some(step.end));
+        facts.seen_arguments |= call.key.is_some();
+        facts.seen_results |= call.answer.known;
+        let outcome = RunOutcome {
+            order: call.order,
+            outcome: call.outcome,
+            key: call.key.unwrap_or(0),
+        };
+        let at = facts
+            .outcomes
+            .partition_point(|other| other.order <= outcome.order);
+        if facts.outcomes.len() < self.capacity {
+            facts.outcomes.insert(at, outcome);
+        } else if at > 0 {
+            facts.outcomes.remove(0);
+            facts.outcomes.insert(at - 1, outcome);
+        }
+        self.spend(step);
+        note_in_ledger(step, raw, call, ledger);
+    }
+
+    /// Adds up tokens and cost. Agent spans repeat totals: they are never given here.
+    fn spend(&mut self, step: &Step) {
+        let tokens = match (step.usage.input_tokens, step.usage.output_tokens) {
+            (None, None) => None,
+            (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+        };
+        if let Some(tokens) = tokens {
+            self.tokens = Some(self.tokens.unwrap_or(0).saturating_add(tokens));
+        }
+        if let Some(cost) = step.usage.cost_usd {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one step's identity, spelled out"
+    )]
+    fn take_model(
+        &mut self,
+        step: &Step,
+        model: &ModelCall,
+        order: Order,
+        index: u32,
+        lane: LaneId,
+        ledger: &mut Ledger,
+        source: bool,
+    ) -> Taken {
+        self.spend(step);
+        note_usage(step, ledger, true);
+        self.facts.seen_definitions |= model.tools.is_some();
+        if model.goal.is_some_and(|goal| goal.asks_for_tests) {
+            ledger.note_goal_asks_for_tests(step.start);
+        }
+        for requested in &model.requested {
+            let Some(call) = requested.call_id else {
+                continue;
+            };
+            self.note_asked(Asked {
+                call,
+                by: index + 1,
+                lane: Some(lane),
+            });
+            self.adopt_call(call, index + 1);
+        }
+        if let Some(count) = model.user_messages.filter(|_| !source)
+            && let Some(lane) = self.lane_mut(lane)
+            && lane.note_user_messages(step.start, count)
+        {
+            lane.renumber_turns();
+        }
+        let asks_for_calls = !model.requested.is_empty() || model.finish == Finish::ToolCalls;
+        let reply = Reply {
+            text: model.text,
+            reasoning: model.reasoning,
+            finish: model.finish,
+            asks_for_calls,
+            failed: model.failed,
+            ..self.reply_of(step, order, index, lane)
+        };
+        self.take_reply(reply, lane, ledger)
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one step's identity, spelled out"
+    )]
+    fn take_agent(
+        &mut self,
+        step: &Step,
+        run: &AgentRun,
+        order: Order,
+        index: u32,
+        lane: LaneId,
+        ledger: &mut Ledger,
+        source: bool,
+    ) -> Taken {
+        self.facts.seen_definitions |= run.tools.is_some();
+        if run.goal.is_some_and(|goal| goal.asks_for_tests) {
+            ledger.note_goal_asks_for_tests(step.start);
+        }
+        if run.output.is_none() || run.handoff {
+            return Taken::Nothing;
+        }
+        let reply = Reply {
+            text: run.output,
+            failed: run.failed,
+            of_run: true,
+            ..self.reply_of(step, order, index, lane)
+        };
+        // The span of the run repeats its last answer: one text is one reply.
+        let hash = run.output.map(|text| text.hash);
+        let repeats =
+            !source
+                && ledger.replies().iter().rev().take(4).any(|other| {
+                    other.trace == step.trace && other.text.map(|text| text.hash) == hash
+                });
+        if !repeats {
+            return self.take_reply(reply, lane, ledger);
+        }
+        let is_claim = is_claim(&reply);
+        match self
+            .lane_mut(lane)
+            .map(|home| home.lane.insert_reply(reply))
+        {
+            Some(Place::At(_)) if is_claim => Taken::Reply {
+                lane,
+                order,
+                is_claim,
+                hash,
+            },
+            _ => Taken::Nothing,
+        }
+    }
+
+    fn reply_of(&self, step: &Step, order: Order, index: u32, lane: LaneId) -> Reply {
+        Reply {
+            order,
+            trace: step.trace,
+            span: step.span,
+            parent: step.parent,
+            step: index,
+            start: step.start,
+            end: step.end,
+            resource: step.resource,
+            text: None,
+            reasoning: None,
+            finish: Finish::Unknown,
+            asks_for_calls: false,
+            failed: false,
+            of_run: false,
+            turn: self.lane(lane).map_or(0, |lane| lane.turn_at(step.start)),
+        }
+    }
+
+    fn take_reply(&mut self, reply: Reply, lane: LaneId, ledger: &mut Ledger) -> Taken {
+        self.facts.seen_texts |= reply.text.is_some();
+        let (order, is_claim) = (reply.order, is_claim(&reply));
+        let hash = reply.text.map(|text| text.hash);
+        ledger.add_reply(reply);
+        let Some(home) = self.lane_mut(lane) else {
+            return Taken::Nothing;
+        };
+        match home.lane.insert_reply(reply) {
+            Place::At(_) => Taken::Reply {
+                lane,
+                order,
+                is_claim,
+                hash,
+            },
+            Place::TooOld => Taken::TooLate,
+        }
+    }
+
+    /// Tells a call that came before its model step who asked for it.
+    fn adopt_call(&mut self, call: CallId, by: u32) {
+        for lane in &mut self.lanes {
+            let at = lane
+                .lane
+                .calls()
+                .iter()
+                .rposition(|c| c.call_id == Some(call));
+            if let Some(call) = at.and_then(|at| lane.lane.call_mut(at)) {
+                call.asked_by = by;
+                return;
+            }
+        }
+    }
+}
+
+fn is_claim(reply: &Reply) -> bool {
+    !reply.asks_for_calls
+        && !reply.failed
+        && reply.text.is_some_and(|text| text.claim != Claim::None)
+}

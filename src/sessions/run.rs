@@ -1,0 +1,314 @@
+//! A run: one trace and all that is known of it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use crate::lanes::{Ledger, Order, RunFacts};
+use crate::model::{
+    AnomalyType, CallId, Lack, Name, Service, Severity, SpanId, Timestamp, TraceId,
+};
+
+use super::agent_lane::AgentLane;
+use super::spans::Spans;
+use super::{ConversationId, LaneId, Settle};
+
+/// Ids of asked-for calls remembered in a run.
+const ASKED_MAX: usize = 256;
+/// Marked spans remembered for their duplicates.
+const MARKED_MAX: usize = 32;
+
+/// One trace (DESIGN 2): ordered state, closed soon after its root.
+#[derive(Debug)]
+pub struct Run {
+    /// Its trace; with `turn: conversation` the first of its traces.
+    pub id: TraceId,
+    /// Who sent its first step.
+    pub service: Service,
+    /// Hash of the resource of its first step.
+    pub resource: u64,
+    /// The conversation it has joined.
+    pub conversation: Option<ConversationId>,
+    /// Id of its session as shown: the conversation's as sent, else the trace id in hex.
+    pub session: Name,
+    /// Its agents, in the order in which they were met.
+    pub lanes: Vec<AgentLane>,
+    /// Counters over all lanes.
+    pub facts: RunFacts,
+    /// Its ledger until it joins a conversation.
+    pub own_ledger: Ledger,
+    /// Steps read so far; the index of the next one.
+    pub steps: u32,
+    /// Tokens spent, where known.
+    pub tokens: Option<u64>,
+    /// Dollars spent, where known.
+    pub cost_usd: Option<f64>,
+    /// Steps that are taken in but not judged for good, by arrival.
+    pub pending: Vec<Pending>,
+    /// When it was last heard of (arrival).
+    pub last_seen: Timestamp,
+    /// When it closes, once its root has been judged.
+    pub close_at: Option<Timestamp>,
+    /// What was found in it.
+    pub tally: Tally,
+    /// What its detectors lacked.
+    pub lacks: Lacks,
+    /// Some step came out of order.
+    pub disordered: bool,
+    /// Steps came from more than one resource.
+    pub many_resources: bool,
+    /// Unnamed steps under different parents overlapped in time.
+    pub concurrent: bool,
+    /// Some of it was not judged, or judged before its end: memory ran out, the process ended, too many steps.
+    pub incomplete: bool,
+    /// Steps that came too late to be ordered.
+    pub late_steps: u32,
+    /// Bytes as accounted last.
+    pub(super) accounted: u64,
+    /// Calls that a lane keeps.
+    pub(super) capacity: usize,
+    pub(super) spans: Spans,
+    pub(super) asked: SmallVec<[Asked; 2]>,
+    pub(super) greatest: Order,
+    marked: Vec<(SpanId, Bytes)>,
+}
+
+/// A call that a model step asked for by id.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) call: CallId,
+    /// Arrival of the asking step plus one.
+    pub(super) by: u32,
+    pub(super) lane: Option<LaneId>,
+}
+
+/// A step that waits for its last judgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// Its lane.
+    pub lane: LaneId,
+    /// A call, or a reply.
+    pub is_call: bool,
+    /// The reply claims completion.
+    pub is_claim: bool,
+    /// Its place in the lane.
+    pub order: Order,
+    /// Its span.
+    pub span: SpanId,
+    /// When it is judged for good.
+    pub due: Timestamp,
+    /// When it arrived.
+    pub arrived: Timestamp,
+    /// It is overdue, but its finding may fall apart when the parents of its proof come.
+    pub waits_for_parents: bool,
+    /// Where its span stands.
+    pub site: Site,
+}
+
+/// A span's place: which body, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Number of the body, by arrival.
+    pub body: u64,
+    /// Position of the span in it.
+    pub index: u32,
+    /// The span came with marks.
+    pub marked: bool,
+}
+
+impl Site {
+    /// The place of a span that left long ago: no body has this number.
+    pub const GONE: Self = Self {
+        body: u64::MAX,
+        index: u32::MAX,
+        marked: false,
+    };
+}
+
+/// What was found in a run so far: for the span of its agent.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Reports of severity warning and above.
+    pub anomalies: u32,
+    /// The worst severity of them.
+    pub worst: Option<Severity>,
+    /// Their types, as a bit set by discriminant.
+    pub types: u32,
+    /// Milliseconds wasted, summed over the episodes as last reported.
+    pub waste_ms: u64,
+    /// Tokens wasted, where known.
+    pub waste_tokens: Option<u64>,
+    /// Findings reported, of any severity.
+    pub findings: u32,
+}
+
+/// What each detector lacked, as bit sets of [`Lack`] by type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lacks([u16; AnomalyType::ALL.len()]);
+
+impl Lacks {
+    /// Notes that a detector lacked something; `true` when that is news.
+    pub fn note(&mut self, anomaly: AnomalyType, lack: Lack) -> bool {
+        let bit = 1u16 << (lack as u8);
+        let Some(bits) = self.0.get_mut(usize::from(anomaly as u8)) else {
+            return false;
+        };
+        let new = *bits & bit == 0;
+        *bits |= bit;
+        new
+    }
+
+    /// What a detector lacked.
+    pub fn of(&self, anomaly: AnomalyType) -> impl Iterator<Item = Lack> + use<> {
+        let bits = self.0.get(usize::from(anomaly as u8)).copied().unwrap_or(0);
+        Lack::ALL
+            .into_iter()
+            .filter(move |lack| bits & (1 << (*lack as u8)) != 0)
+    }
+
+    /// Whether nothing was lacked.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|bits| *bits == 0)
+    }
+
+    /// Takes in what another run lacked.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine |= theirs;
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn new(
+        id: TraceId,
+        service: Service,
+        resource: u64,
+        capacity: usize,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            service,
+            resource,
+            conversation: None,
+            session: Name::from(id.to_string()),
+            lanes: Vec::new(),
+            facts: RunFacts::default(),
+            own_ledger: Ledger::default(),
+            steps: 0,
+            tokens: None,
+            cost_usd: None,
+            pending: Vec::new(),
+            last_seen: now,
+            close_at: None,
+            tally: Tally::default(),
+            lacks: Lacks::default(),
+            disordered: false,
+            many_resources: false,
+            concurrent: false,
+            incomplete: false,
+            late_steps: 0,
+            accounted: size_of::<Self>() as u64,
+            capacity,
+            spans: Spans::default(),
+            asked: SmallVec::new(),
+            greatest: Order::default(),
+            marked: Vec::new(),
+        }
+    }
+
+    /// A lane by its id.
+    pub fn lane(&self, id: LaneId) -> Option<&AgentLane> {
+        self.lanes.get(usize::from(id.0))
+    }
+
+    /// A lane by its id.
+    pub fn lane_mut(&mut self, id: LaneId) -> Option<&mut AgentLane> {
+        self.lanes.get_mut(usize::from(id.0))
+    }
+
+    /// Whether a span of this run has been seen.
+    pub fn has_span(&self, span: SpanId) -> bool {
+        self.spans.has(span)
+    }
+
+    /// Remembers what a span was marked with, so that a second copy of it gets the same.
+    pub fn note_mark(&mut self, span: SpanId, patch: Bytes) {
+        if let Some(slot) = self.marked.iter_mut().find(|(marked, _)| *marked == span) {
+            slot.1 = patch;
+            return;
+        }
+        if self.marked.len() >= MARKED_MAX {
+            self.marked.remove(0);
+        }
+        self.marked.push((span, patch));
+    }
+
+    /// What a span was marked with.
+    pub fn mark_of(&self, span: SpanId) -> Option<&Bytes> {
+        self.marked
+            .iter()
+            .find(|(marked, _)| *marked == span)
+            .map(|(_, patch)| patch)
+    }
+
+    /// How long a finding on a step that arrives now stays provisional (DESIGN 3.7).
+    pub(super) fn settle_time(&self, settle: Settle, is_claim: bool, refused: bool) -> Duration {
+        match settle {
+            Settle::Fixed(span) => span,
+            Settle::Auto if refused => Duration::from_secs(10),
+            Settle::Auto if self.many_resources => Duration::from_secs(6),
+            Settle::Auto if is_claim || self.disordered => Duration::from_millis(500),
+            Settle::Auto => Duration::ZERO,
+        }
+    }
+
+    /// Drops a waiting claim whose text stands on a later span too. Its lane keeps the reply.
+    pub(super) fn supersede_claim(&mut self, hash: Option<u64>, gone: &mut Vec<Site>) {
+        let lanes = &self.lanes;
+        self.pending.retain(|pending| {
+            let text = lanes.get(usize::from(pending.lane.0)).and_then(|lane| {
+                let at = lane
+                    .find_reply(pending.order)
+                    .filter(|_| pending.is_claim)?;
+                lane.lane.replies().get(at)?.text
+            });
+            let keep = text.is_none() || text.map(|text| text.hash) != hash;
+            if !keep {
+                gone.push(pending.site);
+            }
+            keep
+        });
+    }
+
+    pub(super) fn note_asked(&mut self, asked: Asked) {
+        if self.asked.len() >= ASKED_MAX {
+            self.asked.remove(0);
+        }
+        self.asked.push(asked);
+    }
+
+    pub(super) fn asked_by(&self, call: Option<CallId>) -> Option<&Asked> {
+        let call = call?;
+        self.asked.iter().rev().find(|asked| asked.call == call)
+    }
+
+    /// Bytes held, this struct included. O(lanes).
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.session.len()
+            + self.lanes.capacity() * size_of::<AgentLane>()
+            + self.lanes.iter().map(AgentLane::heap_bytes).sum::<usize>()
+            + self.facts.outcomes.capacity() * size_of::<crate::lanes::RunOutcome>()
+            + self.own_ledger.heap_bytes()
+            + self.pending.capacity() * size_of::<Pending>()
+            + self.spans.heap_bytes()
+            + self
+                .marked
+                .iter()
+                .map(|(_, patch)| patch.len() + 40)
+                .sum::<usize>()
+    }
+}

@@ -1,3 +1,11 @@
-//! (being built)
+//! From findings to what people hear: episodes, family rank, raising, cooldown (DESIGN 6.2). Pure: time
+//! comes with the steps.
+
+mod admit;
+mod desk;
+mod episode;
 mod settings;
-pub use settings::*;
+
+pub use desk::{Admitted, Desk, Moment, Place, Steps};
+pub use episode::Episode;
+pub use settings::Settings;

@@ -1,3 +1,16 @@
-//! (being built)
+//! From reports to bytes that are appended to a span (DESIGN 7). Pure.
+//!
+//! Invariants: every value is scalar; attributes are absent on clean spans; no result text is ever written;
+//! the span's own fields are never touched. Names are frozen: people alert on them.
+
+mod mark;
+mod message;
 mod settings;
-pub use settings::*;
+mod summary;
+
+pub use mark::{SpanTimes, mark};
+pub use settings::{EvidenceDetail, LatePolicy, Settings, StatusPolicy};
+pub use summary::RunSummary;
+
+/// Namespace of everything we write.
+pub const NAMESPACE: &str = "sentinel.";

@@ -1,0 +1,85 @@
+//! Texts as they may be shown: bounded, and no more detailed than configured.
+
+use super::{EvidenceDetail, Settings};
+
+/// Longest text written, in bytes: what all backends index.
+const TEXT_MAX: usize = 240;
+
+impl Settings {
+    /// Whether names of tools and agents may be written.
+    pub(super) fn shows_names(&self) -> bool {
+        self.evidence != EvidenceDetail::None
+    }
+}
+
+/// A text cut to what backends index, with directories taken out of paths unless they may be shown.
+pub(super) fn shown(text: &str, settings: &Settings) -> String {
+    let text = match settings.evidence {
+        EvidenceDetail::Paths => text.to_owned(),
+        EvidenceDetail::Names | EvidenceDetail::None => without_directories(text),
+    };
+    cut(text)
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > TEXT_MAX {
+        let end = (0..=TEXT_MAX - 3)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(0);
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+/// `/srv/agent/src/a.rs` becomes `a.rs`; words without two slashes stay.
+fn without_directories(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, word) in text.split(' ').enumerate() {
+        if at > 0 {
+            out.push(' ');
+        }
+        let is_path = word.matches('/').count() >= 2 && !word.contains("://");
+        let trimmed = word.trim_end_matches('/');
+        match trimmed.rsplit('/').next() {
+            Some(last) if is_path && !last.is_empty() => out.push_str(last),
+            _ => out.push_str(word),
+        }
+    }
+    out
+}
+
+/// Sixteen hex digits.
+pub(super) fn hex16(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_cut_to_their_last_part_by_default() {
+        let settings = Settings::default();
+        assert_eq!(
+            shown("wrote /srv/agent/src/a.rs twice", &settings),
+            "wrote a.rs twice"
+        );
+        assert_eq!(shown("read src/a.rs", &settings), "read src/a.rs");
+        let paths = Settings {
+            evidence: EvidenceDetail::Paths,
+            ..Settings::default()
+        };
+        assert_eq!(
+            shown("wrote /srv/agent/a.rs", &paths),
+            "wrote /srv/agent/a.rs"
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_character() {
+        let text = shown(&"ä".repeat(300), &Settings::default());
+        assert!(text.len() <= TEXT_MAX && text.ends_with("..."));
+    }
+}

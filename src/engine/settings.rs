@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::{annotations, detectors, policies, sessions};
+use crate::annotations;
+use crate::detectors;
+use crate::policies;
+use crate::sessions;
 
 /// Settings of one engine.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,116 @@
+//! How runs end, and how memory stays within its bounds.
+
+use crate::model::{AnomalyType, Timestamp, TraceId};
+use crate::policies::{Place, Steps};
+use crate::sessions::{CloseReason, Run, Site};
+
+use super::{ClosedRun, Engine, Output};
+
+impl Engine {
+    /// Judges everything that waits in a run, due or not.
+    pub(super) fn settle_all(&mut self, trace: TraceId, now: Timestamp, out: &mut Output) {
+        if let Some(run) = self.sessions.run_mut(trace) {
+            for pending in &mut run.pending {
+                pending.due = pending.due.min(now);
+                // No parent is waited for any more.
+                pending.arrived = Timestamp::ZERO;
+            }
+        }
+        self.settle_run(trace, now, None, out);
+    }
+
+    pub(super) fn close_if_over(&mut self, trace: TraceId, now: Timestamp, out: &mut Output) {
+        let over = self
+            .sessions
+            .run(trace)
+            .is_some_and(|run| run.close_at.is_some_and(|at| at <= now) && run.pending.is_empty());
+        if over {
+            self.close(trace, CloseReason::RootEnded, now, out);
+        }
+    }
+
+    pub(super) fn close_idle(&mut self, now: Timestamp, out: &mut Output) {
+        while let Some((trace, reason)) = self.sessions.next_to_close(now) {
+            self.close(trace, reason, now, out);
+        }
+        self.sessions.forget_idle_conversations(now);
+    }
+
+    /// Keeps memory within its bounds after each request.
+    pub(super) fn respect_limits(&mut self, now: Timestamp, out: &mut Output) {
+        self.close_idle(now, out);
+        while self.holds.bytes() > self.settings.sessions.max_held {
+            let Some(((body, index), trace)) = self.holds.oldest() else {
+                break;
+            };
+            self.counters.held_over_limit += 1;
+            if let Some(run) = self.sessions.run_mut(trace) {
+                for pending in &mut run.pending {
+                    if (pending.site.body, pending.site.index) == (body, index) {
+                        pending.due = now;
+                        pending.arrived = Timestamp::ZERO;
+                    }
+                }
+            }
+            self.settle_run(trace, now, None, out);
+            // Whatever became of its step: the span leaves.
+            self.let_go(
+                Site {
+                    body,
+                    index,
+                    marked: false,
+                },
+                None,
+                now,
+                out,
+            );
+        }
+    }
+
+    pub(super) fn close(
+        &mut self,
+        trace: TraceId,
+        reason: CloseReason,
+        now: Timestamp,
+        out: &mut Output,
+    ) {
+        if let Some(run) = self.sessions.run_mut(trace) {
+            run.incomplete |= matches!(reason, CloseReason::Memory | CloseReason::Shutdown);
+        }
+        self.settle_all(trace, now, out);
+        let Some(run) = self.sessions.close(trace, now) else {
+            return;
+        };
+        for lane in &run.lanes {
+            self.desk.forget(Place::Lane(run.id, lane.id.0));
+        }
+        self.desk.forget(Place::Run(run.id, Steps::Calls));
+        self.desk.forget(Place::Run(run.id, Steps::Replies));
+        let at = CloseReason::ALL.iter().position(|other| *other == reason);
+        if let Some(cell) = at.and_then(|at| self.counters.runs_closed.get_mut(at)) {
+            *cell += 1;
+        }
+        let not_assessed = self
+            .not_assessed(&run)
+            .into_iter()
+            .map(|anomaly| (anomaly, run.lacks.of(anomaly).collect()))
+            .collect();
+        out.closed.push(ClosedRun {
+            trace: run.id,
+            session: run.session,
+            service: run.service,
+            steps: run.steps,
+            findings: run.tally.findings,
+            not_assessed,
+            reason,
+        });
+    }
+
+    /// The types that could not be judged in a run, or not all the time.
+    pub(super) fn not_assessed(&self, run: &Run) -> Vec<AnomalyType> {
+        self.table
+            .types()
+            .filter(|anomaly| run.lacks.of(*anomaly).next().is_some())
+            .collect()
+    }
+}

@@ -1,0 +1,96 @@
+//! What the engine counts. Plain numbers: the runtime reads them between requests.
+
+use crate::model::{AnomalyType, Severity};
+use crate::sessions::CloseReason;
+
+const TYPES: usize = AnomalyType::ALL.len();
+
+/// Everything counted since the start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Spans taken in, agent's or not.
+    pub spans: u64,
+    /// Steps read from them.
+    pub steps: u64,
+    /// Runs opened.
+    pub runs_opened: u64,
+    /// Runs closed, by reason.
+    pub runs_closed: [u64; CloseReason::ALL.len()],
+    /// Reports by type and severity (info, warning, error, critical).
+    pub reports: [[u64; 4]; TYPES],
+    /// Reports whose span had left.
+    pub late_reports: u64,
+    /// Steps that came too late to be ordered.
+    pub late_steps: u64,
+    /// Second copies of a span.
+    pub duplicate_spans: u64,
+    /// Second spans of one call.
+    pub second_spans: u64,
+    /// Steps beyond `run.max_steps`.
+    pub over_limit: u64,
+    /// Spans that came with marks.
+    pub already_marked: u64,
+    /// Judgements, by type, that found that something was lacking: once per run and lack.
+    pub not_assessed: [u64; TYPES],
+    /// Panics of detectors, by type.
+    pub detector_errors: [u64; TYPES],
+    /// Spans ever held.
+    pub held_spans: u64,
+    /// Holds by length: up to 0.1, 0.5, 1, 6, 10 seconds, and longer.
+    pub hold_seconds: [u64; 6],
+    /// Sum of all holds in nanoseconds.
+    pub hold_nanos: u64,
+    /// Spans judged before their time because `max_held` was reached.
+    pub held_over_limit: u64,
+}
+
+impl Counters {
+    /// Upper bounds of the buckets of [`Counters::hold_seconds`], in seconds; the last one is open.
+    pub const HOLD_BOUNDS: [f64; 5] = [0.1, 0.5, 1.0, 6.0, 10.0];
+
+    /// Reports of one type and severity.
+    pub fn reports_of(&self, anomaly: AnomalyType, severity: Severity) -> u64 {
+        self.reports
+            .get(usize::from(anomaly as u8))
+            .and_then(|row| row.get(column(severity)))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    pub(super) fn note_report(&mut self, anomaly: AnomalyType, severity: Severity) {
+        if let Some(cell) = self
+            .reports
+            .get_mut(usize::from(anomaly as u8))
+            .and_then(|row| row.get_mut(column(severity)))
+        {
+            *cell += 1;
+        }
+    }
+
+    pub(super) fn note_hold(&mut self, nanos: u64) {
+        self.hold_nanos = self.hold_nanos.saturating_add(nanos);
+        let bucket = [100u64, 500, 1000, 6000, 10_000]
+            .iter()
+            .position(|bound| nanos <= bound * 1_000_000)
+            .unwrap_or(5);
+        if let Some(cell) = self.hold_seconds.get_mut(bucket) {
+            *cell += 1;
+        }
+    }
+}
+
+/// Adds one to the cell of a type.
+pub(super) fn bump(row: &mut [u64; TYPES], anomaly: AnomalyType) {
+    if let Some(cell) = row.get_mut(usize::from(anomaly as u8)) {
+        *cell += 1;
+    }
+}
+
+fn column(severity: Severity) -> usize {
+    match severity {
+        Severity::Info => 0,
+        Severity::Warning => 1,
+        Severity::Error => 2,
+        Severity::Critical => 3,
+    }
+}

@@ -1,0 +1,337 @@
+//! Judging: what is due is judged for good, in the order of its lane; what is not yet due but already looks
+//! guilty is held.
+
+use std::time::Duration;
+
+use smallvec::SmallVec;
+
+use crate::model::{AnomalyType, Finding, Timestamp, TraceId};
+use crate::policies::{Moment, Place, Steps};
+use crate::sessions::{LaneId, Pending, Run, Settle, Site};
+
+use super::counters::bump;
+use super::intake::Work;
+use super::opinion::{Opinion, ask_all, case_of};
+use super::{Engine, Output};
+
+/// A finding of an unnamed lane whose members hang under different parents waits this long for them.
+const WAIT_FOR_PARENTS: Duration = Duration::from_secs(6);
+/// Where the episodes of a type live: its scope.
+pub(super) fn place_of(anomaly: AnomalyType, run: &Run, lane: LaneId) -> Place {
+    let of_conversation = |steps| match run.conversation {
+        Some(id) => Place::Conversation(id.number(), steps),
+        None => Place::Run(run.id, steps),
+    };
+    match anomaly {
+        AnomalyType::EmptyResponse | AnomalyType::PrematureVictory => {
+            of_conversation(Steps::Replies)
+        }
+        AnomalyType::NovelHost => of_conversation(Steps::Calls),
+        AnomalyType::Stutter => Place::Run(run.id, Steps::Replies),
+        AnomalyType::ErrorRate
+        | AnomalyType::BudgetSteps
+        | AnomalyType::BudgetCost
+        | AnomalyType::BudgetTime => Place::Run(run.id, Steps::Calls),
+        _ => Place::Lane(run.id, lane.0),
+    }
+}
+
+impl Engine {
+    /// Judges for good what is due in a run, each lane in its order.
+    pub(super) fn settle_run(
+        &mut self,
+        trace: TraceId,
+        now: Timestamp,
+        mut work: Option<&mut Work>,
+        out: &mut Output,
+    ) {
+        if work.is_some()
+            && let Some(run) = self.sessions.run_mut(trace)
+        {
+            // The parents that these wait for may have come.
+            for pending in run
+                .pending
+                .iter_mut()
+                .filter(|pending| pending.waits_for_parents)
+            {
+                pending.due = now;
+            }
+        }
+        let mut waiting: SmallVec<[LaneId; 2]> = SmallVec::new();
+        while let Some(pending) = self.next_due_step(trace, now, &waiting) {
+            if !self.settle_step(trace, pending, now, work.as_deref_mut(), out) {
+                waiting.push(pending.lane);
+            }
+        }
+        let Some(run) = self.sessions.run(trace) else {
+            return;
+        };
+        // What is overdue stands behind a step that waits, and is judged with it.
+        let due = run
+            .pending
+            .iter()
+            .map(|pending| pending.due)
+            .filter(|due| *due > now)
+            .min();
+        for due in due.into_iter().chain(run.close_at.filter(|at| *at > now)) {
+            self.timers.set(due, run.id);
+        }
+    }
+
+    /// The next step to judge: of those that are due, and of those that stand before one of them, the first
+    /// in order. A claim that settles longer than other replies is not hurried by them.
+    fn next_due_step(&self, trace: TraceId, now: Timestamp, waiting: &[LaneId]) -> Option<Pending> {
+        let run = self.sessions.run(trace)?;
+        let alike = matches!(self.settings.sessions.settle, Settle::Fixed(_));
+        let free = |pending: &&Pending| !(pending.is_call && waiting.contains(&pending.lane));
+        let candidates = || run.pending.iter().filter(free);
+        let due = candidates()
+            .filter(|p| p.due <= now)
+            .min_by_key(|p| p.order)?;
+        candidates()
+            .filter(|p| p.is_call == due.is_call && (alike || p.is_claim == due.is_claim))
+            .filter(|p| p.order < due.order)
+            .min_by_key(|p| p.order)
+            .or(Some(due))
+            .copied()
+    }
+
+    /// Judges one step for good. `false` when it has to wait for the parents of its proof.
+    fn settle_step(
+        &mut self,
+        trace: TraceId,
+        pending: Pending,
+        now: Timestamp,
+        work: Option<&mut Work>,
+        out: &mut Output,
+    ) -> bool {
+        let Some(run) = self.sessions.run(trace) else {
+            return true;
+        };
+        let Some(case) = case_of(&self.sessions, run, &pending) else {
+            self.drop_pending(trace, pending, now, out);
+            return true;
+        };
+        let opinion = ask_all(&self.table, &self.strikes, &case);
+        if let Some(due) = self.wait_for_parents(run, &pending, &opinion, now) {
+            if let Some(run) = self.sessions.run_mut(trace)
+                && let Some(waits) = run.pending.iter_mut().find(|p| p.order == pending.order)
+            {
+                waits.due = due;
+                waits.waits_for_parents = true;
+            }
+            return false;
+        }
+        let (moment, key) = (case.moment, case.key);
+        self.conclude(trace, pending, opinion, moment, key, now, work, out);
+        self.judge_later_ones(trace, pending, now, out);
+        true
+    }
+
+    /// A finding of an unnamed lane over different parents that are not seen yet may still fall apart into
+    /// several agents' steps: it waits for them (DESIGN 3.7).
+    fn wait_for_parents(
+        &self,
+        run: &Run,
+        pending: &Pending,
+        opinion: &Opinion,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let until = pending.arrived.plus(WAIT_FOR_PARENTS);
+        let lane = run.lane(pending.lane)?;
+        let source = self.settings.sessions.source;
+        let auto = self.settings.sessions.settle == Settle::Auto;
+        if source || !auto || now >= until || !lane.is_unnamed() || !pending.is_call {
+            return None;
+        }
+        let waits = opinion.findings.iter().any(|finding| {
+            let mut parents = finding.members.iter().filter_map(|member| {
+                lane.lane
+                    .calls()
+                    .iter()
+                    .find(|call| call.span == member.span)?
+                    .parent
+            });
+            let Some(first) = parents.next() else {
+                return false;
+            };
+            let mut all = parents.filter(|parent| *parent != first).peekable();
+            all.peek().is_some() && (!run.has_span(first) || all.any(|p| !run.has_span(p)))
+        });
+        waits.then_some(until)
+    }
+
+    fn drop_pending(&mut self, trace: TraceId, gone: Pending, now: Timestamp, out: &mut Output) {
+        if let Some(run) = self.sessions.run_mut(trace) {
+            run.pending.retain(|pending| pending.order != gone.order);
+        }
+        self.let_go(gone.site, None, now, out);
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one verdict's circumstances, spelled out"
+    )]
+    fn conclude(
+        &mut self,
+        trace: TraceId,
+        pending: Pending,
+        opinion: Opinion,
+        moment: Moment,
+        key: Option<u64>,
+        now: Timestamp,
+        work: Option<&mut Work>,
+        out: &mut Output,
+    ) {
+        for anomaly in &opinion.panicked {
+            bump(&mut self.counters.detector_errors, *anomaly);
+            let off = self.strikes.add(*anomaly);
+            out.panics.push((*anomaly, off));
+        }
+        let found: SmallVec<[AnomalyType; 4]> = opinion
+            .findings
+            .iter()
+            .map(|finding| finding.anomaly)
+            .collect();
+        if let Some(run) = self.sessions.run_mut(trace) {
+            run.pending.retain(|other| other.order != pending.order);
+            for (anomaly, lack) in &opinion.lacks {
+                if run.lacks.note(*anomaly, *lack) {
+                    bump(&mut self.counters.not_assessed, *anomaly);
+                }
+            }
+            if let Some(lane) = run.lane_mut(pending.lane).filter(|_| pending.is_call) {
+                lane.frontier = lane.frontier.max(Some(pending.order));
+                let at = lane.find_call(pending.order);
+                if let Some(call) = at.and_then(|at| lane.lane.call_mut(at)) {
+                    found
+                        .iter()
+                        .for_each(|anomaly| call.fired |= 1 << (*anomaly as u8));
+                }
+            }
+        }
+        self.pass(trace, &pending, key, &found, moment);
+        self.report(trace, &pending, opinion.findings, moment, now, work, out);
+    }
+
+    /// Tells the episodes that a step went by.
+    fn pass(
+        &mut self,
+        trace: TraceId,
+        pending: &Pending,
+        key: Option<u64>,
+        found: &[AnomalyType],
+        moment: Moment,
+    ) {
+        let Some(run) = self.sessions.run(trace) else {
+            return;
+        };
+        let steps = if pending.is_call {
+            Steps::Calls
+        } else {
+            Steps::Replies
+        };
+        let lane = pending
+            .is_call
+            .then_some(Place::Lane(run.id, pending.lane.0));
+        let conversation = run
+            .conversation
+            .map(|id| Place::Conversation(id.number(), steps));
+        for place in lane
+            .into_iter()
+            .chain([Place::Run(run.id, steps)])
+            .chain(conversation)
+        {
+            self.desk.pass(place, key, found, moment.turn);
+        }
+    }
+
+    /// A step that came late may complete a pattern of steps judged before: they are asked again, and only
+    /// what is new is reported.
+    fn judge_later_ones(
+        &mut self,
+        trace: TraceId,
+        late: Pending,
+        now: Timestamp,
+        out: &mut Output,
+    ) {
+        if !late.is_call {
+            return;
+        }
+        let Some(lane) = self.sessions.run(trace).and_then(|run| run.lane(late.lane)) else {
+            return;
+        };
+        if lane.frontier.is_none_or(|frontier| frontier <= late.order) {
+            return;
+        }
+        let later: Vec<_> = lane
+            .lane
+            .calls()
+            .iter()
+            .filter(|call| call.order > late.order && Some(call.order) <= lane.frontier)
+            .map(|call| (call.order, call.span))
+            .collect();
+        for (order, span) in later {
+            let again = Pending {
+                order,
+                span,
+                site: Site::GONE,
+                ..late
+            };
+            let Some(run) = self.sessions.run(trace) else {
+                return;
+            };
+            if run.pending.iter().any(|pending| pending.order == order) {
+                continue;
+            }
+            let Some(case) = case_of(&self.sessions, run, &again) else {
+                continue;
+            };
+            let opinion = ask_all(&self.table, &self.strikes, &case);
+            let (moment, key) = (case.moment, case.key);
+            if !opinion.findings.is_empty() {
+                self.conclude(trace, again, opinion, moment, key, now, None, out);
+            }
+        }
+    }
+
+    /// Sites of the steps of one request that are not due but already look guilty of something that would
+    /// be reported.
+    pub(super) fn accused(&self, trace: TraceId, body: u64) -> Vec<Site> {
+        let Some(run) = self.sessions.run(trace) else {
+            return Vec::new();
+        };
+        let here = run
+            .pending
+            .iter()
+            .filter(|pending| pending.site.body == body);
+        let guilty = here.filter(|pending| {
+            let Some(case) = case_of(&self.sessions, run, pending) else {
+                return false;
+            };
+            let opinion = ask_all(&self.table, &self.strikes, &case);
+            self.by_place(run, pending.lane, opinion.findings)
+                .into_iter()
+                .any(|(place, findings)| self.desk.would_report(place, findings, case.moment))
+        });
+        guilty.map(|pending| pending.site).collect()
+    }
+
+    /// Findings of one step grouped by where their episodes live.
+    pub(super) fn by_place(
+        &self,
+        run: &Run,
+        lane: LaneId,
+        findings: Vec<Finding>,
+    ) -> SmallVec<[(Place, Vec<Finding>); 2]> {
+        let mut groups: SmallVec<[(Place, Vec<Finding>); 2]> = SmallVec::new();
+        for finding in findings {
+            let place = place_of(finding.anomaly, run, lane);
+            match groups.iter_mut().find(|(other, _)| *other == place) {
+                Some((_, group)) => group.push(finding),
+                None => groups.push((place, vec![finding])),
+            }
+        }
+        groups
+    }
+}

@@ -1,0 +1,131 @@
+//! Asking the detectors about one step. A panic is caught and counted against its detector.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use smallvec::SmallVec;
+
+use crate::detectors::{Detector, Judgement, Table};
+use crate::lanes::{At, View};
+use crate::model::{AnomalyType, Finding, Lack};
+use crate::policies::Moment;
+use crate::sessions::{Pending, Run, Sessions};
+
+/// Panics after which a detector is switched off.
+const STRIKES_MAX: u8 = 3;
+
+/// How often each detector has panicked.
+#[derive(Debug, Default)]
+pub(super) struct Strikes([u8; AnomalyType::ALL.len()]);
+
+impl Strikes {
+    fn is_out(&self, anomaly: AnomalyType) -> bool {
+        self.0
+            .get(usize::from(anomaly as u8))
+            .is_some_and(|strikes| *strikes >= STRIKES_MAX)
+    }
+
+    pub(super) fn add(&mut self, anomaly: AnomalyType) -> bool {
+        if let Some(strikes) = self.0.get_mut(usize::from(anomaly as u8)) {
+            *strikes = strikes.saturating_add(1);
+        }
+        self.is_out(anomaly)
+    }
+}
+
+/// What the detectors say of one step.
+#[derive(Debug, Default)]
+pub(super) struct Opinion {
+    pub(super) findings: Vec<Finding>,
+    pub(super) lacks: SmallVec<[(AnomalyType, Lack); 2]>,
+    pub(super) panicked: SmallVec<[AnomalyType; 1]>,
+}
+
+/// One step as it stands in its lane, with all that policy wants to know.
+pub(super) struct Case<'a> {
+    pub(super) view: View<'a>,
+    pub(super) moment: Moment,
+    pub(super) key: Option<u64>,
+    pub(super) fired: u32,
+    pub(super) lane_unknown: bool,
+}
+
+pub(super) fn case_of<'a>(
+    sessions: &'a Sessions,
+    run: &'a Run,
+    pending: &Pending,
+) -> Option<Case<'a>> {
+    let lane = run.lane(pending.lane)?;
+    let at = if pending.is_call {
+        At::Call(lane.find_call(pending.order)?)
+    } else {
+        At::Reply(lane.find_reply(pending.order)?)
+    };
+    let view = View {
+        at,
+        lane: &lane.lane,
+        run: &run.facts,
+        ledger: sessions.ledger_of(run),
+        names: &sessions.names,
+    };
+    let (member, turn, key, fired, lane_unknown) = match (view.call(), view.reply()) {
+        (Some(call), _) => (
+            call.member(),
+            call.turn,
+            call.key,
+            call.fired,
+            call.lane_unknown,
+        ),
+        (None, Some(reply)) => (reply.member(), reply.turn, None, 0, false),
+        (None, None) => return None,
+    };
+    let moment = Moment {
+        member,
+        turn,
+        calls: run.facts.calls,
+        tokens: run.tokens,
+        cost_usd: run.cost_usd,
+    };
+    Some(Case {
+        view,
+        moment,
+        key,
+        fired,
+        lane_unknown,
+    })
+}
+
+pub(super) fn ask_all(table: &Table, strikes: &Strikes, case: &Case<'_>) -> Opinion {
+    let mut opinion = Opinion::default();
+    let mut panicked = SmallVec::new();
+    let verdicts = table.judge_with(&case.view, |detector: &dyn Detector, view| {
+        if strikes.is_out(detector.anomaly()) {
+            return Judgement::Quiet;
+        }
+        // A detector has no state that a panic could leave half changed.
+        catch_unwind(AssertUnwindSafe(|| detector.judge(view))).unwrap_or_else(|_| {
+            panicked.push(detector.anomaly());
+            Judgement::Quiet
+        })
+    });
+    for (anomaly, judgement) in verdicts {
+        match judgement {
+            Judgement::Quiet => {}
+            Judgement::NotAssessed(lack) => opinion.lacks.push((anomaly, lack)),
+            Judgement::Found(finding) => {
+                if case.fired & (1 << (anomaly as u8)) == 0 {
+                    opinion.findings.push(*finding);
+                }
+            }
+        }
+    }
+    if case.lane_unknown {
+        let family = AnomalyType::ALL
+            .into_iter()
+            .filter(|a| a.family_rank().is_some());
+        opinion
+            .lacks
+            .extend(family.map(|anomaly| (anomaly, Lack::LaneUnknown)));
+    }
+    opinion.panicked = panicked;
+    opinion
+}

@@ -1,0 +1,207 @@
+//! From findings to reports: what policy lets out, on which span, with which cost.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use crate::annotations;
+use crate::model::{Carrier, Finding, Report, Severity, Timestamp, TraceId, Waste};
+use crate::policies::{Admitted, Moment};
+use crate::sessions::{Pending, Run, Site};
+
+use super::intake::Work;
+use super::{Engine, Mode, Output};
+
+impl Engine {
+    /// Hands the findings of one step to policy and puts what it lets out on the step's span: in the request
+    /// being worked on, on the held span, or late. Lets a held span go in any case.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one verdict's circumstances, spelled out"
+    )]
+    pub(super) fn report(
+        &mut self,
+        trace: TraceId,
+        pending: &Pending,
+        findings: Vec<Finding>,
+        moment: Moment,
+        now: Timestamp,
+        mut work: Option<&mut Work>,
+        out: &mut Output,
+    ) {
+        let mut on_held = Vec::new();
+        let held = self
+            .holds
+            .get(pending.site)
+            .map(|held| (held.span, held.times));
+        let groups = match self.sessions.run(trace) {
+            Some(run) => self.by_place(run, pending.lane, findings),
+            None => return,
+        };
+        for (place, findings) in groups {
+            for admitted in self.desk.admit(place, findings, moment) {
+                let Some(run) = self.sessions.run(trace) else {
+                    continue;
+                };
+                let mut report = report_of(run, pending, admitted, moment);
+                if self.settings.mode == Mode::Observe {
+                    report.carrier = Carrier::Log(pending.span);
+                } else if held.is_some() {
+                    on_held.push(report.clone());
+                } else if !work
+                    .as_mut()
+                    .is_some_and(|work| work.mark(pending.site, &report))
+                {
+                    report.carrier = Carrier::Log(pending.span);
+                    self.counters.late_reports += 1;
+                }
+                self.note(trace, &report);
+                out.reports.push(report);
+            }
+        }
+        if let Some((span, times)) = held {
+            self.release_held(trace, pending.site, on_held, span, times, now, out);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one held span, spelled out")]
+    fn release_held(
+        &mut self,
+        trace: TraceId,
+        site: Site,
+        reports: Vec<Report>,
+        span: crate::model::SpanId,
+        times: annotations::SpanTimes,
+        now: Timestamp,
+        out: &mut Output,
+    ) {
+        let closes = self
+            .sessions
+            .run(trace)
+            .is_some_and(|run| run.close_at.is_some());
+        let is_root = closes && self.is_agent_span(trace, span);
+        let mut summary = if is_root {
+            self.summary(trace, true)
+        } else {
+            None
+        };
+        if !reports.is_empty() && self.sessions.run(trace).is_some_and(|run| run.incomplete) {
+            summary.get_or_insert_default().incomplete = true;
+        }
+        let patch = (!reports.is_empty() || summary.is_some()).then(|| {
+            annotations::mark(
+                &reports,
+                summary.as_ref(),
+                times,
+                site.marked,
+                &self.settings.annotate,
+            )
+        });
+        if let Some(bytes) = &patch
+            && let Some(run) = self.sessions.run_mut(trace)
+        {
+            run.note_mark(span, bytes.clone());
+        }
+        self.let_go(site, patch, now, out);
+    }
+
+    fn is_agent_span(&self, trace: TraceId, span: crate::model::SpanId) -> bool {
+        self.sessions.run(trace).is_some_and(|run| {
+            run.lanes
+                .iter()
+                .flat_map(|lane| lane.lane.replies())
+                .any(|reply| reply.span == span && reply.of_run)
+        })
+    }
+
+    fn note(&mut self, trace: TraceId, report: &Report) {
+        self.counters
+            .note_report(report.finding.anomaly, report.severity);
+        let Some(run) = self.sessions.run_mut(trace) else {
+            return;
+        };
+        let tally = &mut run.tally;
+        tally.findings = tally.findings.saturating_add(1);
+        if report.severity < Severity::Warning {
+            return;
+        }
+        tally.anomalies = tally.anomalies.saturating_add(1);
+        tally.worst = tally.worst.max(Some(report.severity));
+        tally.types |= 1 << (report.finding.anomaly as u8);
+        tally.waste_ms = tally.waste_ms.max(report.waste.ms);
+        if let Some(tokens) = report.waste.tokens {
+            tally.waste_tokens = Some(tally.waste_tokens.unwrap_or(0).max(tokens));
+        }
+    }
+}
+
+fn report_of(run: &Run, pending: &Pending, admitted: Admitted, moment: Moment) -> Report {
+    let agent = run
+        .lane(pending.lane)
+        .and_then(|lane| lane.agent())
+        .cloned();
+    let Admitted {
+        finding,
+        also,
+        state,
+        severity,
+        episode,
+    } = admitted;
+    let onset = episode.at_onset;
+    let waste = Waste {
+        calls: u32::try_from(finding.members.len())
+            .unwrap_or(u32::MAX)
+            .max(
+                moment
+                    .calls
+                    .saturating_sub(onset.calls)
+                    .saturating_add(episode.onset_count),
+            ),
+        ms: u64::try_from(moment.member.end.since(episode.onset.start).as_millis())
+            .unwrap_or(u64::MAX),
+        tokens: difference(moment.tokens, onset.tokens),
+        cost_usd: match (moment.cost_usd, onset.cost_usd) {
+            (Some(now), then) => Some(now - then.unwrap_or(0.0)),
+            (None, _) => None,
+        },
+    };
+    Report {
+        severity,
+        state,
+        episode: episode.id,
+        fingerprint: fingerprint(&finding, run, agent.as_deref()),
+        session: run.session.clone(),
+        service: run.service.clone(),
+        agent,
+        also,
+        waste,
+        carrier: Carrier::Span(pending.span),
+        finding,
+    }
+}
+
+fn difference(now: Option<u64>, then: Option<u64>) -> Option<u64> {
+    Some(now?.saturating_sub(then.unwrap_or(0)))
+}
+
+/// Grouping key over runs: rule, service, tool, agent. Stable between processes: people put it into
+/// `ignore` entries.
+fn fingerprint(finding: &Finding, run: &Run, agent: Option<&str>) -> u64 {
+    let mut hasher = foldhash::quality::FixedState::with_seed(0xf19e_0910).build_hasher();
+    finding.rule_name().hash(&mut hasher);
+    run.service.namespace.hash(&mut hasher);
+    run.service.name.hash(&mut hasher);
+    finding.tool.hash(&mut hasher);
+    agent.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waste_of_unknown_cost_is_unknown() {
+        assert_eq!(difference(None, Some(3)), None);
+        assert_eq!(difference(Some(10), None), Some(10));
+        assert_eq!(difference(Some(10), Some(4)), Some(6));
+    }
+}

@@ -1,0 +1,223 @@
+//! Recorded spans in the forms in which people have them, as bodies with their arrival.
+//!
+//! Taken are: OTLP/JSON objects one after another in any layout; the same inside
+//! `{"receivedUnixNano", "request"}`; the wrappers of Jaeger's and Tempo's query APIs; one binary request a
+//! file (`.pb`, `.binpb`); each plain, gzip or zstd, told by its first bytes.
+
+use std::io::Read;
+use std::path::Path;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::model::Timestamp;
+use crate::otlp::json;
+use crate::runtime::files;
+
+use super::wrappers;
+
+/// Most bytes of one input, inflated.
+const INPUT_MAX: u64 = 4 << 30;
+
+/// One recorded request.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// The request in protobuf.
+    pub(super) body: Bytes,
+    /// When it arrived, where the recording says so.
+    pub(super) received: Option<Timestamp>,
+    /// Line of its input on which it begins; 1 for binary input.
+    pub(super) line: usize,
+}
+
+/// A record that could not be read.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    /// Line of its input on which it begins.
+    pub(super) line: usize,
+    /// What is wrong.
+    pub(super) what: String,
+}
+
+/// Hands every record of an input to `each`, in order. Unreadable ones do not end it.
+///
+/// # Errors
+/// The input as a whole cannot be opened, inflated, or is too large.
+pub(super) fn read(
+    path: &Path,
+    mut each: impl FnMut(Result<Recorded, Unreadable>),
+) -> Result<(), String> {
+    let bytes = inflate(files::read(path, INPUT_MAX).map_err(|error| error.to_string())?)?;
+    let name = path.to_string_lossy();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    if name
+        .rsplit('/')
+        .next()
+        .is_some_and(|file| file.contains(".logs."))
+    {
+        // Logs carry no spans; the detectors see them once their dialects are read.
+        return Ok(());
+    }
+    if name.ends_with(".pb") || name.ends_with(".binpb") {
+        each(Ok(Recorded {
+            body: Bytes::from(bytes),
+            received: None,
+            line: 1,
+        }));
+        return Ok(());
+    }
+    records(&bytes, each);
+    Ok(())
+}
+
+fn inflate(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let limit = INPUT_MAX + 1;
+    let mut out = Vec::new();
+    let read = if bytes.starts_with(&[0x1f, 0x8b]) {
+        flate2::read::MultiGzDecoder::new(bytes.as_slice())
+            .take(limit)
+            .read_to_end(&mut out)
+    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        zstd::Decoder::new(bytes.as_slice())
+            .and_then(|decoder| decoder.take(limit).read_to_end(&mut out))
+    } else {
+        return Ok(bytes);
+    };
+    read.map_err(|error| format!("cannot inflate: {error}"))?;
+    if out.len() as u64 > INPUT_MAX {
+        return Err(format!("inflates to more than {INPUT_MAX} bytes"));
+    }
+    Ok(out)
+}
+
+/// The JSON values of a text. After a broken one reading goes on at the next line that begins with `{`.
+fn records(text: &[u8], mut each: impl FnMut(Result<Recorded, Unreadable>)) {
+    let mut at = 0;
+    let mut line = 1;
+    while let Some(start) = next_value(text, at) {
+        line += newlines(text.get(at..start).unwrap_or_default());
+        let rest = text.get(start..).unwrap_or_default();
+        let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
+        let (item, consumed) = match stream.next() {
+            Some(Ok(value)) => (record(value.get(), line), stream.byte_offset()),
+            Some(Err(error)) => {
+                let what = format!("no JSON: {error}");
+                (Err(Unreadable { line, what }), resume(rest))
+            }
+            None => return,
+        };
+        each(item);
+        line += newlines(rest.get(..consumed).unwrap_or_default());
+        at = start + consumed.max(1);
+    }
+}
+
+fn newlines(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
+}
+
+fn next_value(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    rest.iter()
+        .position(|byte| !byte.is_ascii_whitespace())
+        .map(|at| from + at)
+}
+
+/// How far to skip behind a broken record: to the next line that begins with a brace.
+fn resume(rest: &[u8]) -> usize {
+    memchr::memmem::find(rest, b"\n{").map_or(rest.len(), |at| at + 1)
+}
+
+/// What stands around a request. Unknown members are ignored.
+#[derive(Debug, Deserialize)]
+struct Envelope<'a> {
+    #[serde(rename = "receivedUnixNano", default, borrow)]
+    received: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    request: Option<&'a RawValue>,
+}
+
+fn record(text: &str, line: usize) -> Result<Recorded, Unreadable> {
+    let unreadable = |what: String| Unreadable { line, what };
+    let envelope: Envelope<'_> = serde_json::from_str(text)
+        .map_err(|error| unreadable(format!("no OTLP request: {error}")))?;
+    let received = match envelope.received {
+        None => None,
+        Some(raw) => Some(nanos(raw.get()).ok_or_else(|| {
+            unreadable("`receivedUnixNano` is no number of nanoseconds".to_owned())
+        })?),
+    };
+    let request = envelope.request.map_or(text, RawValue::get);
+    let request = wrappers::unwrap(request).map_err(unreadable)?;
+    let body =
+        json::transcode(request.as_bytes()).map_err(|error| unreadable(error.to_string()))?;
+    Ok(Recorded {
+        body,
+        received,
+        line,
+    })
+}
+
+/// A number of nanoseconds, as a number or a string.
+fn nanos(raw: &str) -> Option<Timestamp> {
+    raw.trim_matches('"')
+        .parse()
+        .ok()
+        .map(Timestamp::from_nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        records(text.as_bytes(), |item| {
+            out.push(match item {
+                Ok(recorded) => format!("{} ok {:?}", recorded.line, recorded.received),
+                Err(unreadable) => format!("{} bad", unreadable.line),
+            });
+        });
+        out
+    }
+
+    #[test]
+    fn objects_in_any_layout() {
+        assert_eq!(
+            lines("{} {}\n\n{\n\"resourceSpans\": []\n}\n{}"),
+            ["1 ok None", "1 ok None", "3 ok None", "6 ok None"]
+        );
+    }
+
+    #[test]
+    fn a_broken_record_is_named_and_skipped() {
+        assert_eq!(
+            lines("{}\n{\"a\": \n{}\nnonsense\n{}"),
+            ["1 ok None", "2 bad", "3 ok None", "4 bad", "5 ok None"]
+        );
+    }
+
+    #[test]
+    fn arrival_stands_in_the_envelope() {
+        let text = r#"{"receivedUnixNano": "42", "request": {"resourceSpans": []}}"#;
+        assert_eq!(lines(text), ["1 ok Some(Timestamp(42))"]);
+        assert_eq!(
+            lines(r#"{"receivedUnixNano": "x", "request": {}}"#),
+            ["1 bad"]
+        );
+    }
+
+    #[test]
+    fn compressed_input_is_told_by_its_first_bytes() {
+        use std::io::Write;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"{}").unwrap();
+        assert_eq!(inflate(gzip.finish().unwrap()).unwrap(), b"{}");
+        assert_eq!(
+            inflate(zstd::encode_all(&b"{}"[..], 1).unwrap()).unwrap(),
+            b"{}"
+        );
+        assert!(inflate(vec![0x1f, 0x8b, 0, 0]).is_err());
+    }
+}

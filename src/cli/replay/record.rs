@@ -1,0 +1,186 @@
+//! What `--format json` prints: one object a line (DESIGN 9). Scripts depend on names and presence of the
+//! members.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::engine::ClosedRun;
+use crate::model::{AnomalyType, Carrier, Fact, Report};
+
+/// A finding.
+#[derive(Serialize)]
+struct FindingRecord<'a> {
+    record: &'static str,
+    r#type: &'static str,
+    severity: &'static str,
+    confidence: &'static str,
+    rule: String,
+    reason: Option<&'static str>,
+    episode: String,
+    session: &'a str,
+    trace_id: String,
+    span_id: String,
+    state: &'static str,
+    severity_number: i64,
+    fingerprint: String,
+    waste: WasteRecord,
+    carrier: CarrierRecord,
+    agent: Option<&'a str>,
+    tool: Option<&'a str>,
+    step: u32,
+    time_unix_nano: String,
+    message: &'a str,
+    evidence: BTreeMap<&'a str, Value>,
+    also: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct WasteRecord {
+    calls: u32,
+    ms: u64,
+    tokens: Option<u64>,
+    cost_usd: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CarrierRecord {
+    kind: &'static str,
+    span_id: String,
+}
+
+/// The line of a finding.
+///
+/// # Errors
+/// None that can occur: all members are plain.
+pub(super) fn finding(report: &Report) -> Result<String, serde_json::Error> {
+    let finding = &report.finding;
+    let judged = finding.judged();
+    let (kind, span) = match report.carrier {
+        Carrier::Span(span) => ("span", span),
+        Carrier::Synthetic(span) => ("synthetic", span),
+        Carrier::Log(span) => ("log", span),
+    };
+    serde_json::to_string(&FindingRecord {
+        record: "finding",
+        r#type: finding.anomaly.name(),
+        severity: report.severity.name(),
+        confidence: finding.confidence.name(),
+        rule: finding.rule_name(),
+        reason: finding.reason,
+        episode: format!("{:016x}", report.episode),
+        session: &report.session,
+        trace_id: judged
+            .map(|member| member.trace.to_string())
+            .unwrap_or_default(),
+        span_id: judged
+            .map(|member| member.span.to_string())
+            .unwrap_or_default(),
+        state: report.state.name(),
+        severity_number: report.severity.number(),
+        fingerprint: format!("{:016x}", report.fingerprint),
+        waste: WasteRecord {
+            calls: report.waste.calls,
+            ms: report.waste.ms,
+            tokens: report.waste.tokens,
+            cost_usd: report.waste.cost_usd,
+        },
+        carrier: CarrierRecord {
+            kind,
+            span_id: span.to_string(),
+        },
+        agent: report.agent.as_deref(),
+        tool: finding.tool.as_deref(),
+        step: judged.map_or(0, |member| member.step),
+        time_unix_nano: judged.map_or(0, |member| member.end.nanos()).to_string(),
+        message: &finding.message,
+        evidence: evidence(report),
+        also: report.also.iter().map(|anomaly| anomaly.name()).collect(),
+    })
+}
+
+fn evidence(report: &Report) -> BTreeMap<&str, Value> {
+    let finding = &report.finding;
+    let mut out: BTreeMap<&str, Value> = finding
+        .facts
+        .iter()
+        .map(|(name, fact)| {
+            let value = match fact {
+                Fact::Int(number) => Value::from(*number),
+                Fact::Float(number) => Value::from(*number),
+                Fact::Text(text) => Value::from(&**text),
+                Fact::Span(span) => Value::from(span.to_string()),
+                Fact::Bool(flag) => Value::from(*flag),
+            };
+            (*name, value)
+        })
+        .collect();
+    out.insert("count", Value::from(finding.count));
+    let spans = finding
+        .members
+        .iter()
+        .map(|member| Value::from(member.span.to_string()));
+    out.insert("span_ids", spans.collect());
+    out.insert(
+        "steps",
+        finding
+            .members
+            .iter()
+            .map(|m| Value::from(m.step))
+            .collect(),
+    );
+    out
+}
+
+/// A session: all runs of one conversation, or one run that belongs to none.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    order: Vec<String>,
+    by_name: BTreeMap<String, SessionRecord>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct SessionRecord {
+    record: &'static str,
+    session: String,
+    traces: Vec<String>,
+    steps: u64,
+    findings: u64,
+    not_assessed: BTreeMap<&'static str, Vec<&'static str>>,
+}
+
+impl Sessions {
+    /// Adds a closed run to its session.
+    pub(super) fn add(&mut self, closed: &ClosedRun) {
+        let name = closed.session.to_string();
+        if !self.by_name.contains_key(&name) {
+            self.order.push(name.clone());
+        }
+        let session = self.by_name.entry(name.clone()).or_default();
+        session.record = "session";
+        session.session = name;
+        session.traces.push(closed.trace.to_string());
+        session.steps += u64::from(closed.steps);
+        session.findings += u64::from(closed.findings);
+        for (anomaly, lacks) in &closed.not_assessed {
+            let known = session
+                .not_assessed
+                .entry(AnomalyType::name(*anomaly))
+                .or_default();
+            for lack in lacks {
+                if !known.contains(&lack.words()) {
+                    known.push(lack.words());
+                }
+            }
+        }
+    }
+
+    /// The lines of all sessions, in the order in which they were closed.
+    pub(super) fn lines(&self) -> impl Iterator<Item = Result<String, serde_json::Error>> + '_ {
+        self.order
+            .iter()
+            .filter_map(|name| self.by_name.get(name))
+            .map(serde_json::to_string)
+    }
+}

@@ -158,3 +158,6 @@ fn exact_form(tool: &str, text: &str, nodes: Option<&[json::Node]>, buffer: &mut
         None => buffer.extend_from_slice(text.as_bytes()),
     }
 }
+
+#[cfg(test)]
+mod tests;

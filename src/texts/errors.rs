@@ -91,6 +91,19 @@ const SHELL_ERRORS: &[&str] = &[
     ": invalid option",
     ": unrecognized option",
     ": illegal option",
+    ": syntax error",
+    ": extra operand",
+    ": missing operand",
+    ": unexpected eof",
+    ": cannot access",
+    ": cannot stat",
+    ": read error",
+    ": too many arguments",
+    ": command timed out",
+    "is not a directory",
+    "syntax error near",
+    "malformed command",
+    "command timed out",
 ];
 
 /// Whether the text has the form of an error.
@@ -116,10 +129,10 @@ pub fn looks_like_error<'a>(text: impl Into<Excerpt<'a>>) -> bool {
         || BEGINNINGS.iter().any(|start| first.starts_with(start))
         || named_error(front.lines().next().unwrap_or_default())
         || SHELL_ERRORS.iter().any(|end| first.contains(end))
-        || front
-            .lines()
-            .take(4)
-            .any(|line| line.starts_with("Traceback (most recent call last)"))
+        || front.lines().take(4).any(|line| {
+            line.starts_with("Traceback (most recent call last)")
+                || (line.starts_with("Try '") && line.contains("--help"))
+        })
 }
 
 /// `ValueError: ...`, `requests.exceptions.HTTPError: ...`, `java.lang.NullPointerException`.
@@ -265,7 +278,7 @@ fn shape(line: &str) -> String {
             words += 1;
             continue;
         }
-        if varies(token) {
+        if varies(token) || named_before(line, token) {
             continue;
         }
         for c in token
@@ -297,11 +310,24 @@ fn closes(token: &str, close: char) -> bool {
         .ends_with(close)
 }
 
+/// The name in `x: command not found`.
+fn named_before(line: &str, token: &str) -> bool {
+    line.split_once(": command not found")
+        .is_some_and(|(before, _)| before.ends_with(token.trim_end_matches(':')))
+}
+
+/// A file name, but no name of an error type.
+fn file_name(word: &str) -> bool {
+    let last = word.rsplit('.').next().unwrap_or_default();
+    let dotted = word.len() > last.len() + 1 && !last.is_empty();
+    dotted && !last.ends_with("Error") && !last.ends_with("Exception")
+}
+
 /// A word that changes from case to case: it holds a digit, a path, a URL or an address. Known codes stay:
 /// `404`, `EADDRINUSE`, `E0308`, `-32602`.
 fn varies(token: &str) -> bool {
     let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
-    if bare.contains(['/', '\\', '@', '=']) {
+    if bare.contains(['/', '\\', '@', '=']) || file_name(bare) {
         return true;
     }
     if !bare.bytes().any(|b| b.is_ascii_digit()) {

@@ -1,7 +1,8 @@
 //! How much a text repeats itself: the source's entropy, and the measures of A10.
 //!
 //! Invariant: the entropy is the source's formula to 1e-9 and never judged by the aware rule; the aware
-//! measures do not see what repeats by its nature: code fences, tables, statements that load data, digits.
+//! measures do not see what repeats by its nature: code fences, tables, statements that load data, digits
+//! outside of lists.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -40,10 +41,7 @@ fn entropy(text: &str) -> (f64, u32) {
             .map(|token| xxh3_64(token.as_bytes()))
             .collect()
     };
-    let mut grams: Vec<[u64; N]> = tokens
-        .windows(N)
-        .filter_map(|gram| gram.try_into().ok())
-        .collect();
+    let mut grams = grams(&tokens);
     grams.sort_unstable();
     let total = grams.len() as f64;
     let bits = grams
@@ -83,7 +81,8 @@ fn tokens(text: &str) -> Vec<u64> {
         if structural(trimmed) {
             continue;
         }
-        line_tokens(trimmed, &mut tokens);
+        let (item, listed) = list_item(trimmed);
+        line_tokens(item, !listed, &mut tokens);
         if tokens.len() >= MOST_TOKENS {
             tokens.truncate(MOST_TOKENS);
             break;
@@ -114,7 +113,23 @@ fn structural(line: &str) -> bool {
         || (upper.starts_with('(') && line.trim_end().ends_with("),"))
 }
 
-fn line_tokens(line: &str, tokens: &mut Vec<u64>) {
+/// The body of a list item, and whether it is one: numbers in a list are data, the item's own is not.
+fn list_item(line: &str) -> (&str, bool) {
+    let bulleted = line
+        .strip_prefix(['-', '*', '+', '\u{2022}'])
+        .filter(|rest| rest.starts_with(' '));
+    let numbered = || {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let body = rest.strip_prefix(['.', ')'])?;
+        (rest.len() < line.len() && body.starts_with(' ')).then_some(body)
+    };
+    match bulleted.or_else(numbered) {
+        Some(body) => (body, true),
+        None => (line, false),
+    }
+}
+
+fn line_tokens(line: &str, mask: bool, tokens: &mut Vec<u64>) {
     let mut word = String::new();
     for c in line.chars() {
         if c.is_whitespace() {
@@ -122,7 +137,7 @@ fn line_tokens(line: &str, tokens: &mut Vec<u64>) {
         } else if by_character(c) {
             flush(&mut word, tokens);
             tokens.push(xxh3_64(c.encode_utf8(&mut [0; 4]).as_bytes()));
-        } else if c.is_numeric() {
+        } else if mask && c.is_numeric() {
             // One mark for a number of any length.
             if !word.ends_with('0') {
                 word.push('0');
@@ -151,7 +166,7 @@ pub(super) fn by_character(c: char) -> bool {
 }
 
 fn distinct_ratio(tokens: &[u64]) -> f64 {
-    let mut grams: Vec<&[u64]> = tokens.windows(N).collect();
+    let mut grams = grams(tokens);
     let all = grams.len();
     if all == 0 {
         return 1.0;
@@ -159,6 +174,18 @@ fn distinct_ratio(tokens: &[u64]) -> f64 {
     grams.sort_unstable();
     grams.dedup();
     grams.len() as f64 / all as f64
+}
+
+/// The 4-grams as one hash each: two of them fall together once in 2^64.
+fn grams(tokens: &[u64]) -> Vec<u64> {
+    tokens
+        .windows(N)
+        .map(|gram| {
+            gram.iter().fold(0u64, |hash, token| {
+                (hash.rotate_left(23) ^ token).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            })
+        })
+        .collect()
 }
 
 /// The most copies of one block of 3 to 60 tokens that stand back to back.

@@ -58,3 +58,6 @@ pub fn hash<'a>(text: impl Into<Excerpt<'a>>) -> u64 {
 fn chars(text: Excerpt<'_>) -> u32 {
     u32::try_from(visible::strip(text.whole()).chars().count()).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

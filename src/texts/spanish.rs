@@ -26,7 +26,7 @@ const PHRASES: Phrases = Phrases {
         "prueba pasa",
     ],
     done: &[
-        "listo",
+        " listo ",
         "completado",
         "completada",
         "terminado",
@@ -38,7 +38,7 @@ const PHRASES: Phrases = Phrases {
         "resuelta",
         "implementado",
         "implementada",
-        "hecho",
+        " hecho ",
         "finalizado",
         "todo funciona",
         "funciona correctamente",

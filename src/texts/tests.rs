@@ -1,0 +1,467 @@
+//! Texts by example, and for any text.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::Claim;
+
+#[track_caller]
+fn all(what: fn(&str) -> bool, yes: &[&str], no: &[&str]) {
+    let missed: Vec<_> = yes.iter().filter(|text| !what(text)).collect();
+    assert_eq!(missed, [&""; 0], "missed");
+    let invented: Vec<_> = no.iter().filter(|text| what(text)).collect();
+    assert_eq!(invented, [&""; 0], "invented");
+}
+
+#[test]
+fn visible_texts() {
+    all(
+        |text| read(text).visible,
+        &[
+            "42",
+            "OK",
+            "B",
+            "[]",
+            "\u{306f}\u{3044}",
+            "\u{2705}",
+            "-1",
+            "None of them.",
+            "part 3",
+            "none",
+            "*",
+            "?",
+            "<think>x</think>42",
+            "reasoning ends</think> 42",
+        ],
+        &[
+            "",
+            " \n\u{200b}\n ",
+            "...",
+            "\u{2026}",
+            "<think>The result is 42.</think>",
+            "(no content)",
+            "[no response]",
+            "null",
+            "\u{feff}",
+            "<think>cut off",
+            "No content",
+            "\u{1c}\u{1f}",
+            "<empty>",
+        ],
+    );
+    all(
+        |text| read(text).meaningful,
+        &[
+            "42",
+            "Yes.",
+            "OK",
+            "\u{306f}\u{3044}",
+            "\u{2705}",
+            "-1",
+            "B",
+            "[]",
+            "{}",
+            "part 3",
+        ],
+        &["", "...", "?", "*", "---", "(no content)", "!!"],
+    );
+    assert_eq!(read(" \u{1c}a\u{e9}\u{3000} ").chars, 2);
+    assert_eq!(read("one two \u{6211}\u{4eec} three").words, 5);
+}
+
+#[test]
+fn acknowledgements() {
+    all(
+        |text| acknowledges(text),
+        &[
+            "",
+            "ok",
+            "OK.",
+            "true",
+            "[]",
+            "{}",
+            "Done!",
+            "no match",
+            "No matches found.",
+            "3 rows",
+            "ok: 1 replacement",
+            "Updated 12 records",
+            "0 rows affected",
+            r#"{"status":"ok"}"#,
+            r#"{"success": true, "id": "a1"}"#,
+            r#"{"ok":true,"data":null}"#,
+            "(no new output)",
+            "\n",
+            "accepted",
+            "Query OK, 1 row affected",
+            "null",
+        ],
+        &[
+            "42",
+            "a.py",
+            "1 failed, 8 passed",
+            r#"{"status":"failed"}"#,
+            r#"{"ok":true,"name":"x"}"#,
+            "state: DONE, loss 0.21",
+            "20 items, next=b3Qx8fJ2aa",
+            "error",
+            r#"{"status":"ok","text":"3 nodes"}"#,
+            "2 entries: a, b",
+        ],
+    );
+    all(
+        |text| informs(text),
+        &[
+            " M src/app.ts\n",
+            "const rate = 19",
+            "1) Tide tables: high 06:12",
+        ],
+        &[
+            "",
+            "ok",
+            "a b c",
+            "12 records updated",
+            r#"{"success": true, "id": "abcdefghijk"}"#,
+        ],
+    );
+}
+
+#[test]
+fn states_that_are_not_final() {
+    all(
+        |text| pending_state(text),
+        &[
+            "running",
+            "Pending",
+            "state: TRAINING",
+            "status: in progress",
+            r#"{"status":"in_progress"}"#,
+            "QUEUED...",
+            r#"{"job":"7","state":"RUNNING","progress":12}"#,
+            "job 5521: waiting for approval",
+            "Job 17 is still running.",
+            "<status>running</status>",
+            r#"{"done": false, "id": 1}"#,
+            "The build is currently queued",
+            "phase=Pending",
+            "starting",
+            "build status: BUILDING (12%)",
+        ],
+        &[
+            "0 pending",
+            "state: DONE, loss 0.21",
+            "status: ok",
+            r#"{"status":"done"}"#,
+            "",
+            "running tests is easy",
+            "3 running, 2 stopped",
+            "I am running the tests.",
+            "[ 12%] core",
+            "The pending orders were shipped.",
+            r#"{"text":"running"}"#,
+            "error: process not running",
+        ],
+    );
+}
+
+#[test]
+fn refusals_are_no_errors_of_the_system() {
+    all(
+        |text| refused(text),
+        &[
+            "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+            "denied by user",
+            "Tool 'deploy' denied by policy: needs approval",
+            "User rejected the command",
+            "[Request interrupted by user]",
+            "Claude requested permissions to use Bash, but you haven't granted it yet.",
+            "not executed: page changed",
+            "refused: add is not known here and cannot be approved",
+            "Permission denied by user",
+        ],
+        &[
+            "",
+            "bash: /etc/shadow: Permission denied",
+            "EACCES: permission denied, open '/x'",
+            "403 Forbidden",
+            "connection refused",
+            "The users table is empty",
+            "Access denied for user 'root'@'localhost'",
+        ],
+    );
+}
+
+#[test]
+fn errors_by_their_form() {
+    all(
+        |text| looks_like_error(text),
+        &[
+            "Error: 404 not found",
+            "error",
+            "Traceback (most recent call last):\n  File",
+            "[Errno 2] No such file",
+            r#"{"error":"stale version"}"#,
+            r#"{"success": false, "error": "x"}"#,
+            r#"{"isError": true, "content": []}"#,
+            r#"{"status":"error"}"#,
+            r#"{"statusCode": 503}"#,
+            "ValueError: bad",
+            "requests.exceptions.HTTPError: 500",
+            "bash: jq: command not found",
+            "fatal: not a git repository",
+            "npm ERR! network timeout",
+            "<tool_use_error>String to replace not found</tool_use_error>",
+            "Failed to connect",
+            "EADDRINUSE :::3000",
+            "InputValidationError: command is required",
+            "invalid patch: first line",
+            "/bin/bash: -c: line 1: syntax error near unexpected token",
+        ],
+        &[
+            "",
+            "ok",
+            "0 errors",
+            "No errors found",
+            r#"{"error":null,"data":[1]}"#,
+            r#"{"errors":[],"ok":true}"#,
+            "The error was fixed in 2.1",
+            "errors.py",
+            "src/error.rs:12: fn error()",
+            r#"{"success": true}"#,
+            "def handle_error(e):",
+            "Terrors of the deep",
+            "1) Error handling in Go",
+            "12 passed, 0 failed",
+            "ErrorBoundary.tsx\nApp.tsx",
+        ],
+    );
+}
+
+#[test]
+fn exit_codes() {
+    for (text, code) in [
+        ("out\n[exit code: 2]", Some(2)),
+        ("make: *** [all] Error 2\nexit status 1", Some(1)),
+        (r#"{"output":"x","exit_code":3}"#, Some(3)),
+        (r#"{"output":"x","metadata":{"exit_code":1}}"#, Some(1)),
+        (r#"{"returncode": -9, "stdout": ""}"#, Some(-9)),
+        (r#"{"status":"ok","exitCode":0}"#, Some(0)),
+        ("<returncode>1</returncode>\n<output>\n</output>", Some(1)),
+        ("Exit code 127\nbash: foo: command not found", Some(127)),
+        ("Command failed with exit code 4", Some(4)),
+        ("Process exited with code 0", Some(0)),
+        (
+            "The docs say that exit code 3 means a timeout, see the table",
+            None,
+        ),
+        ("line\nan exit code: 5 in the middle\na\nb\nc\nd", None),
+        ("", None),
+        ("exit code", None),
+        ("[exit code: 99999999999]", None),
+    ] {
+        assert_eq!(exit_code_in(text), code, "{text}");
+    }
+}
+
+#[test]
+fn error_classes() {
+    let same = |texts: &[&str]| {
+        for pair in texts.windows(2) {
+            assert_eq!(
+                error_class(pair[0]),
+                error_class(pair[1]),
+                "{} | {}",
+                pair[0],
+                pair[1]
+            );
+        }
+        assert_ne!(error_class(texts[0]), 0);
+    };
+    same(&["Error: 404 not found", "Error: 404 not found"]);
+    same(&[
+        "ls: cannot access 'a/b': No such file or directory",
+        "ls: cannot access '2': No such file or directory",
+    ]);
+    same(&[
+        "cat: a.txt: No such file or directory",
+        "cat: b.txt: No such file or directory",
+    ]);
+    same(&[
+        "Table 'x.y' doesn't exist",
+        "Table 'singer.singers' doesn't exist",
+    ]);
+    same(&[
+        "2031-05-01 08:10:22.100 [pid 3100] attempt 1: lock held by another run",
+        "2031-05-02 08:11:22.137 [pid 3113] attempt 2: lock held by another run",
+    ]);
+    same(&[
+        "error: cannot stat '/tmp/tmp.Qw81aZ/a.js'",
+        "error: cannot stat '/tmp/tmp.mN03pL/a.js'",
+    ]);
+    same(&["bash: jq: command not found", "bash: yq: command not found"]);
+    same(&[
+        r#"{"error":{"message":"no row 7"}}"#,
+        r#"{"error":{"message":"no row 9"},"id":1}"#,
+    ]);
+    let traceback = |name: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"{name}.py\", line 3\nKeyError: '{name}'"
+        )
+    };
+    same(&[&traceback("a"), &traceback("b")]);
+    for (a, b) in [
+        ("Error: 404 not found", "Error: 500 internal"),
+        ("EADDRINUSE :::3000", "ECONNREFUSED :::3000"),
+        (
+            r#"{"success": false, "error": "stale version"}"#,
+            r#"{"success": false, "error": "missing column"}"#,
+        ),
+        ("npm ERR! network timeout", "npm ERR! missing script"),
+    ] {
+        assert_ne!(error_class(a), error_class(b), "{a} | {b}");
+    }
+    assert_eq!(error_class(""), 0);
+    assert_eq!(error_class(" \n "), 0);
+}
+
+#[test]
+fn repetition_by_example() {
+    let stutters = |text: &str| {
+        let r = read(text).repetition;
+        (r.tokens >= 60 && r.distinct_ratio <= 0.2) || r.block_copies >= 6
+    };
+    let list = |line: fn(u32) -> String| (0..20).map(line).collect::<Vec<_>>().join("\n");
+    for (text, expected) in [
+        ("Let me check the port again. ".repeat(12), true),
+        (
+            "\u{6211}\u{5148}\u{68c0}\u{67e5}\u{63a5}\u{53e3}\u{3002}".repeat(30),
+            true,
+        ),
+        (
+            (1..40)
+                .map(|n| format!("Hmm, let me verify entry {n}. Verified. Posted. "))
+                .collect(),
+            true,
+        ),
+        (
+            format!(
+                "```\n{}```\nThat is the log.",
+                "conn reset by peer\n".repeat(40)
+            ),
+            false,
+        ),
+        (
+            list(|n| format!("INSERT INTO city (id) VALUES ({n}, 'x');")),
+            false,
+        ),
+        (
+            list(|n| format!("| name{n} | string | required | none |")),
+            false,
+        ),
+        (
+            list(|n| format!("- Flight HAT{n} (JFK to SEA) price ${n}3")),
+            false,
+        ),
+        (list(|_| "- retry the same call once more".into()), true),
+        (list(|n| format!("{0}one {0}two {0}three {0}four", char::from_u32(97 + n).unwrap_or('z'))), false),
+        (String::new(), false),
+        ("---\n".repeat(50), false),
+    ] {
+        assert_eq!(stutters(&text), expected, "{}", &text[..text.len().min(60)]);
+    }
+    assert_eq!(read("a b c d").repetition.source_ngrams, 1);
+    assert!((read("").repetition.distinct_ratio - 1.0).abs() < f64::EPSILON);
+}
+
+#[test]
+fn other_languages() {
+    use Claim::{ChecksPassed, Done, None};
+    for (text, claim) in [
+        ("Erledigt: der Fehler ist behoben.", Done),
+        ("Alle Tests bestanden.", ChecksPassed),
+        ("Die Tests laufen noch nicht.", None),
+        ("Wenn alle Tests bestanden sind, bin ich fertig.", None),
+        (
+            "Fertig, aber ich konnte die Tests nicht ausf\u{fc}hren.",
+            None,
+        ),
+        ("Termin\u{e9}, tous les tests passent.", ChecksPassed),
+        ("Le bug est corrig\u{e9}.", Done),
+        ("Les tests ne passent pas.", None),
+        ("Si les tests passent, c'est fait.", None),
+        ("Todas las pruebas pasan.", ChecksPassed),
+        ("Listo, el error est\u{e1} corregido.", Done),
+        ("Las pruebas no pasan.", None),
+        ("Cuando las pruebas pasan, est\u{e1} listo.", None),
+        (
+            "\u{6240}\u{6709}\u{6d4b}\u{8bd5}\u{5df2}\u{901a}\u{8fc7}\u{3002}",
+            ChecksPassed,
+        ),
+        ("\u{95ee}\u{9898}\u{5df2}\u{4fee}\u{590d}\u{3002}", Done),
+        ("\u{6d4b}\u{8bd5}\u{672a}\u{901a}\u{8fc7}\u{3002}", None),
+        (
+            "\u{5982}\u{679c}\u{6d4b}\u{8bd5}\u{901a}\u{8fc7}\u{ff0c}\u{5c31}\u{5b8c}\u{6210}\u{4e86}\u{3002}",
+            None,
+        ),
+        (
+            "\u{4fee}\u{6b63}\u{3057}\u{307e}\u{3057}\u{305f}\u{3002}",
+            Done,
+        ),
+        (
+            "\u{30c6}\u{30b9}\u{30c8}\u{304c}\u{3059}\u{3079}\u{3066}\u{901a}\u{308a}\u{307e}\u{3057}\u{305f}\u{3002}",
+            ChecksPassed,
+        ),
+        (
+            "\u{30c6}\u{30b9}\u{30c8}\u{306f}\u{901a}\u{308a}\u{307e}\u{305b}\u{3093}\u{3002}",
+            None,
+        ),
+        ("El informe est\u{e1} en la carpeta.", None),
+        ("Der Plan ist gut.", None),
+    ] {
+        assert_eq!(read(text).claim, claim, "{text}");
+    }
+}
+
+#[test]
+fn long_texts_are_bounded_and_exact_in_length() {
+    let text = format!("{}\nAll tests pass.", "word ".repeat(100_000));
+    let facts = read(&text);
+    assert!(facts.truncated && facts.visible && facts.meaningful);
+    assert_eq!(facts.claim, Claim::ChecksPassed);
+    assert_eq!(facts.chars as usize, text.len());
+    assert!(facts.repetition.tokens <= 8192);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_taken(text in any::<String>()) {
+        let facts = read(&text);
+        prop_assert_eq!(facts, read(&text));
+        prop_assert!((0.0..=1.0).contains(&facts.repetition.distinct_ratio));
+        prop_assert!(facts.repetition.entropy_bits >= 0.0);
+        goal_asks_for_tests(&text);
+        error_class(&text);
+        looks_like_error(&text);
+        exit_code_in(&text);
+        acknowledges(&text);
+        informs(&text);
+        pending_state(&text);
+        refused(&text);
+    }
+
+    #[test]
+    fn any_markup_is_taken(text in "[`*#>|\\[\\]{}<>\"'\u{201c}\u{300c}a-z:. \n\u{e9}-]{0,80}") {
+        read(&text);
+        looks_like_error(&text);
+        exit_code_in(&text);
+        pending_state(&text);
+        error_class(&text);
+    }
+
+    #[test]
+    fn claims_do_not_depend_on_blanks(before in "[ \n]{0,4}", after in "[ \n]{0,4}") {
+        let text = format!("{before}All 3 tests pass.{after}");
+        prop_assert_eq!(read(&text).claim, Claim::ChecksPassed);
+        prop_assert_eq!(read(&text).hash, read("All 3 tests pass.").hash);
+    }
+}

@@ -363,7 +363,15 @@ fn repetition_by_example() {
             false,
         ),
         (list(|_| "- retry the same call once more".into()), true),
-        (list(|n| format!("{0}one {0}two {0}three {0}four", char::from_u32(97 + n).unwrap_or('z'))), false),
+        (
+            list(|n| {
+                format!(
+                    "{0}one {0}two {0}three {0}four",
+                    char::from_u32(97 + n).unwrap_or('z')
+                )
+            }),
+            false,
+        ),
         (String::new(), false),
         ("---\n".repeat(50), false),
     ] {

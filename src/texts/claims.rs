@@ -165,3 +165,58 @@ impl Phrases {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Claim;
+    use crate::texts::read;
+
+    #[test]
+    fn other_languages() {
+        use Claim::{ChecksPassed, Done, None};
+        for (text, claim) in [
+            ("Erledigt: der Fehler ist behoben.", Done),
+            ("Alle Tests bestanden.", ChecksPassed),
+            ("Die Tests laufen noch nicht.", None),
+            ("Wenn alle Tests bestanden sind, bin ich fertig.", None),
+            (
+                "Fertig, aber ich konnte die Tests nicht ausf\u{fc}hren.",
+                None,
+            ),
+            ("Termin\u{e9}, tous les tests passent.", ChecksPassed),
+            ("Le bug est corrig\u{e9}.", Done),
+            ("Les tests ne passent pas.", None),
+            ("Si les tests passent, c'est fait.", None),
+            ("Todas las pruebas pasan.", ChecksPassed),
+            ("Listo, el error est\u{e1} corregido.", Done),
+            ("Las pruebas no pasan.", None),
+            ("Cuando las pruebas pasan, est\u{e1} listo.", None),
+            (
+                "\u{6240}\u{6709}\u{6d4b}\u{8bd5}\u{5df2}\u{901a}\u{8fc7}\u{3002}",
+                ChecksPassed,
+            ),
+            ("\u{95ee}\u{9898}\u{5df2}\u{4fee}\u{590d}\u{3002}", Done),
+            ("\u{6d4b}\u{8bd5}\u{672a}\u{901a}\u{8fc7}\u{3002}", None),
+            (
+                "\u{5982}\u{679c}\u{6d4b}\u{8bd5}\u{901a}\u{8fc7}\u{ff0c}\u{5c31}\u{5b8c}\u{6210}\u{4e86}\u{3002}",
+                None,
+            ),
+            (
+                "\u{4fee}\u{6b63}\u{3057}\u{307e}\u{3057}\u{305f}\u{3002}",
+                Done,
+            ),
+            (
+                "\u{30c6}\u{30b9}\u{30c8}\u{304c}\u{3059}\u{3079}\u{3066}\u{901a}\u{308a}\u{307e}\u{3057}\u{305f}\u{3002}",
+                ChecksPassed,
+            ),
+            (
+                "\u{30c6}\u{30b9}\u{30c8}\u{306f}\u{901a}\u{308a}\u{307e}\u{305b}\u{3093}\u{3002}",
+                None,
+            ),
+            ("El informe est\u{e1} en la carpeta.", None),
+            ("Der Plan ist gut.", None),
+        ] {
+            assert_eq!(read(text).claim, claim, "{text}");
+        }
+    }
+}

@@ -226,3 +226,65 @@ pub(super) fn word_count(text: &str) -> u32 {
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::texts::read;
+
+    #[test]
+    fn repetition_by_example() {
+        let stutters = |text: &str| {
+            let r = read(text).repetition;
+            (r.tokens >= 60 && r.distinct_ratio <= 0.2) || r.block_copies >= 6
+        };
+        let list = |line: fn(u32) -> String| (0..20).map(line).collect::<Vec<_>>().join("\n");
+        for (text, expected) in [
+            ("Let me check the port again. ".repeat(12), true),
+            (
+                "\u{6211}\u{5148}\u{68c0}\u{67e5}\u{63a5}\u{53e3}\u{3002}".repeat(30),
+                true,
+            ),
+            (
+                (1..40)
+                    .map(|n| format!("Hmm, let me verify entry {n}. Verified. Posted. "))
+                    .collect(),
+                true,
+            ),
+            (
+                format!(
+                    "```\n{}```\nThat is the log.",
+                    "conn reset by peer\n".repeat(40)
+                ),
+                false,
+            ),
+            (
+                list(|n| format!("INSERT INTO city (id) VALUES ({n}, 'x');")),
+                false,
+            ),
+            (
+                list(|n| format!("| name{n} | string | required | none |")),
+                false,
+            ),
+            (
+                list(|n| format!("- Flight HAT{n} (JFK to SEA) price ${n}3")),
+                false,
+            ),
+            (list(|_| "- retry the same call once more".into()), true),
+            (
+                list(|n| {
+                    format!(
+                        "{0}one {0}two {0}three {0}four",
+                        char::from_u32(97 + n).unwrap_or('z')
+                    )
+                }),
+                false,
+            ),
+            (String::new(), false),
+            ("---\n".repeat(50), false),
+        ] {
+            assert_eq!(stutters(&text), expected, "{}", &text[..text.len().min(60)]);
+        }
+        assert_eq!(read("a b c d").repetition.source_ngrams, 1);
+        assert!((read("").repetition.distinct_ratio - 1.0).abs() < f64::EPSILON);
+    }
+}

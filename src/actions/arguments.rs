@@ -122,7 +122,7 @@ impl<'a> Arguments<'a> {
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let trimmed = text.trim();
         match trimmed.as_bytes().first() {
-            Some(b'{') => {
+            Some(b'{') if is_object(trimmed) => {
                 let mut members = members(trimmed)?;
                 if let [(name, value)] = members.as_slice()
                     && WRAPPERS.contains(&name.as_str())
@@ -145,11 +145,11 @@ impl<'a> Arguments<'a> {
                 })
             }
             Some(b'[') => {
-                // An argument vector.
-                let argv = strings(trimmed)?;
+                // An argument vector, or a test: `[ -f x ]`.
+                let argv = strings(trimmed).map(|argv| joined(&argv));
                 Some(Self {
                     members: Vec::new(),
-                    plain: Some(Cow::Owned(joined(&argv))),
+                    plain: Some(argv.map_or(Cow::Borrowed(trimmed), Cow::Owned)),
                 })
             }
             _ => Some(Self {
@@ -264,6 +264,14 @@ impl<'a> Arguments<'a> {
     pub(super) fn moved(&self) -> (Option<String>, Option<String>) {
         (self.text(SOURCES), self.text(DESTINATIONS))
     }
+}
+
+/// Whether a text that opens a brace is meant as an object, and no group of a shell.
+fn is_object(text: &str) -> bool {
+    text.get(1..)
+        .unwrap_or_default()
+        .trim_start()
+        .starts_with(['"', '}'])
 }
 
 struct Members;

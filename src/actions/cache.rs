@@ -51,4 +51,10 @@ impl Scripts {
         self.young.insert(key, Arc::clone(&script));
         script
     }
+
+    /// How many scripts are held.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.young.len() + self.old.len()
+    }
 }

@@ -3,40 +3,21 @@
 //! Invariant: a path is a source file unless its name says otherwise: a missed document is a needless
 //! warning at worst, a missed source file would excuse an unchecked edit.
 
+use super::script::Words;
+
 /// Endings of texts, pictures, data and logs.
-const DOCUMENTS: &[&str] = &[
-    "md", "mdx", "markdown", "rst", "adoc", "asciidoc", "org", "txt", "log", "out", "pdf", "png",
-    "jpg", "jpeg", "gif", "svg", "webp", "ico", "csv", "tsv", "parquet", "diff", "patch", "orig",
-    "rej", "bak", "swp", "pyc", "docx", "xlsx", "pptx", "odt", "po", "license", "zip", "gz", "tar",
-    "pid", "lock~",
-];
+const DOCUMENTS: Words = Words(
+    "md mdx markdown rst adoc asciidoc org txt log out pdf png jpg jpeg gif svg webp ico csv \
+     tsv parquet diff patch orig rej bak swp pyc docx xlsx pptx odt po license zip gz tar pid \
+     lock~",
+);
 
 /// Stems of documents, whatever their ending.
-const DOCUMENT_STEMS: &[&str] = &[
-    "readme",
-    "changelog",
-    "changes",
-    "history",
-    "license",
-    "licence",
-    "copying",
-    "authors",
-    "contributors",
-    "contributing",
-    "notice",
-    "todo",
-    "notes",
-    "summary",
-    "codeowners",
-    "news",
-    "thanks",
-    "code_of_conduct",
-    "security",
-    "agents",
-    "claude",
-    "gemini",
-    "maintainers",
-];
+const DOCUMENT_STEMS: Words = Words(
+    "readme changelog changes history license licence copying authors contributors contributing \
+     notice todo notes summary codeowners news thanks code_of_conduct security agents claude \
+     gemini maintainers",
+);
 
 /// Text files that programs read.
 const READ_BY_PROGRAMS: &[&str] = &[
@@ -46,6 +27,26 @@ const READ_BY_PROGRAMS: &[&str] = &[
     "robots.txt",
     "go.mod",
 ];
+
+/// Trees that belong to the machine, not to a project.
+const SYSTEM_TREES: &[&str] = &[
+    "/etc/",
+    "/var/",
+    "/usr/",
+    "/boot/",
+    "/proc/",
+    "/sys/",
+    "/bin/",
+    "/sbin/",
+    "/lib/",
+    "c:/windows/",
+];
+
+/// What builds and tools leave behind, as a name or as a directory on the way.
+const ARTEFACTS: Words = Words(
+    "build dist out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .venv venv coverage htmlcov .coverage .next .nuxt \
+     .gradle .idea .vscode",
+);
 
 /// Directories for things that are thrown away.
 const SCRATCH_DIRS: &[&str] = &[
@@ -80,7 +81,17 @@ pub(super) fn is_source(path: &str) -> bool {
             ".gitignore" | ".editorconfig" | ".gitattributes" | ".mailmap"
         );
     let scratch = is_scratch_name(stem) || parts.any(|dir| SCRATCH_DIRS.contains(&dir));
-    !document && !scratch
+    // On the way only names that cannot be a project's own.
+    let left = |dir: &str| {
+        ARTEFACTS.contains(dir)
+            && (dir.starts_with('.') || dir == "__pycache__" || dir == "htmlcov")
+    };
+    let artefact = ARTEFACTS.contains(name)
+        || lower
+            .split('/')
+            .any(|dir| dir.ends_with(".egg-info") || left(dir));
+    let system = SYSTEM_TREES.iter().any(|tree| lower.starts_with(tree));
+    !document && !scratch && !artefact && !system
 }
 
 /// `repro.py`, `reproduce_issue.py`, `scratch.js`, `debug_x.py`.

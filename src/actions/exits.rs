@@ -1,6 +1,6 @@
 //! What an exit code means, given the command that it belongs to.
 
-use super::script::Simple;
+use super::script::{Simple, Words};
 
 /// The meaning of a call's exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,87 +19,19 @@ pub enum ExitMeaning {
 }
 
 /// Commands whose exit 1 says no.
-const ANSWERS: &[&str] = &[
-    "grep",
-    "egrep",
-    "fgrep",
-    "zgrep",
-    "rg",
-    "ag",
-    "ack",
-    "diff",
-    "cmp",
-    "colordiff",
-    "test",
-    "[",
-    "[[",
-    "pgrep",
-    "pidof",
-    "which",
-    "type",
-    "hash",
-    "comm",
-    "expr",
-    "let",
-    "false",
-    "look",
-    "whereis",
-    "findmnt",
-    "mountpoint",
-    "systemctl is-active",
-    "nc",
-    "lsof",
-];
+const ANSWERS: Words = Words(
+    "grep egrep fgrep zgrep rg ag ack diff cmp colordiff test [ [[ pgrep pidof which type \
+     hash comm expr let false look whereis findmnt mountpoint nc lsof",
+);
 
 /// Commands that report findings by their exit code.
-const LINTERS: &[&str] = &[
-    "ruff",
-    "flake8",
-    "pylint",
-    "mypy",
-    "pyright",
-    "black",
-    "isort",
-    "bandit",
-    "eslint",
-    "tslint",
-    "prettier",
-    "stylelint",
-    "biome",
-    "shellcheck",
-    "golangci-lint",
-    "staticcheck",
-    "govet",
-    "rubocop",
-    "hadolint",
-    "yamllint",
-    "markdownlint",
-    "clang-tidy",
-    "cppcheck",
-    "ktlint",
-    "swiftlint",
-    "phpstan",
-    "psalm",
-    "phpcs",
-    "actionlint",
-    "codespell",
-    "pycodestyle",
-    "pydocstyle",
-    "vulture",
-    "semgrep",
-    "detekt",
-    "standard",
-    "xo",
-    "oxlint",
-    "rustfmt",
-    "gofmt",
-    "shfmt",
-    "djlint",
-    "sqlfluff",
-    "ansible-lint",
-    "tflint",
-    "pyflakes",
-];
+const LINTERS: Words = Words(
+    "ruff flake8 pylint mypy pyright black isort bandit eslint tslint prettier stylelint biome \
+     shellcheck golangci-lint staticcheck govet rubocop hadolint yamllint markdownlint \
+     clang-tidy cppcheck ktlint swiftlint phpstan psalm phpcs actionlint codespell pycodestyle \
+     pydocstyle vulture semgrep detekt standard xo oxlint rustfmt gofmt shfmt djlint sqlfluff \
+     ansible-lint tflint pyflakes",
+);
 
 /// What the exit code of a call means, by the last command whose status it can be.
 pub(super) fn meaning(

@@ -110,11 +110,11 @@ pub(super) fn effect(words: &[Word]) -> Option<GitEffect> {
         "merge" | "rebase" | "cherry-pick" | "revert" | "am" | "apply" | "checkout" | "switch"
         | "restore" | "reset" | "stash" | "clean" | "rm" | "mv" | "bisect" | "submodule"
         | "sparse-checkout" | "filter-branch" => change_tree,
-        "pull" | "clone" => GitEffect {
+        "pull" => GitEffect {
             remote: true,
             ..change_tree
         },
-        "push" | "fetch" => GitEffect {
+        "push" | "fetch" | "clone" => GitEffect {
             remote: true,
             ..change
         },

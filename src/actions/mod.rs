@@ -24,6 +24,10 @@ mod summaries;
 mod tools;
 mod verification;
 mod walk;
+mod world;
+
+#[cfg(test)]
+mod tests;
 
 use crate::model::{Effects, Role};
 

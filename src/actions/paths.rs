@@ -59,6 +59,13 @@ pub(super) fn resolve_word(text: &str, dynamic: bool, base: &Base<'_>) -> Resolv
         return resolve(text, base);
     }
     let (expanded, temp, unresolved) = expand(bounded(text), base);
+    // What begins with an unknown is not below the current directory.
+    let nowhere = Base::default();
+    let base = if unresolved && expanded.starts_with(['$', '`']) {
+        &nowhere
+    } else {
+        base
+    };
     let mut resolved = resolve(&expanded, base);
     resolved.temp |= temp;
     resolved.unresolved |= unresolved;

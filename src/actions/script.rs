@@ -6,6 +6,17 @@
 /// Most words kept of one command text.
 pub(super) const MAX_WORDS: usize = 4096;
 
+/// A set of words in one text, parted by single spaces: tables stay readable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words(pub(super) &'static str);
+
+impl Words {
+    /// Whether the word is one of them.
+    pub(super) fn contains(self, word: &str) -> bool {
+        !word.is_empty() && self.0.split(' ').any(|own| own == word)
+    }
+}
+
 /// A word after quote removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word {

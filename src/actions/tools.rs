@@ -5,11 +5,11 @@ use crate::model::Role;
 use super::arguments::Arguments;
 use super::commands;
 use super::edits;
-use super::effects::{World, Writing};
 use super::hosts;
 use super::roles;
 use super::script::Word;
 use super::verification;
+use super::world::{World, Writing};
 
 /// Members that hold the new text of a whole file.
 const CONTENT: &[&str] = &[

@@ -73,9 +73,9 @@ pub(super) fn is_source(path: &str) -> bool {
     }
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let stem = if stem.is_empty() { name } else { stem };
-    let document = DOCUMENTS.contains(&ending)
+    let document = DOCUMENTS.contains(ending)
         || ((ending.is_empty() || ending.len() > 3 || ending == "md" || ending == "txt")
-            && DOCUMENT_STEMS.contains(&stem))
+            && DOCUMENT_STEMS.contains(stem))
         || matches!(
             name,
             ".gitignore" | ".editorconfig" | ".gitattributes" | ".mailmap"

@@ -53,13 +53,13 @@ pub(super) fn meaning(
     let argument = |at: usize| last.words.get(at).map_or("", |w| w.text.as_str());
     if is_probe(last) {
         // Only the shell's own questions are answered by 1 alone.
-        return if ANSWERS.contains(&name) && code == 1 {
+        return if ANSWERS.contains(name) && code == 1 {
             ExitMeaning::Answer
         } else {
             ExitMeaning::Probe
         };
     }
-    if code == 1 && ANSWERS.contains(&name) {
+    if code == 1 && ANSWERS.contains(name) {
         return ExitMeaning::Answer;
     }
     let git_answer = name == "git"
@@ -78,7 +78,7 @@ pub(super) fn meaning(
     if git_answer {
         return ExitMeaning::Answer;
     }
-    if code < 126 && (LINTERS.contains(&name) || runs_linter(name, argument(1), argument(2))) {
+    if code < 126 && (LINTERS.contains(name) || runs_linter(name, argument(1), argument(2))) {
         return ExitMeaning::Findings;
     }
     ExitMeaning::Plain
@@ -95,9 +95,9 @@ fn runs_linter(name: &str, first: &str, second: &str) -> bool {
         ("npm" | "yarn" | "pnpm" | "bun" | "make" | "just", _) => {
             first.contains("lint") || second.contains("lint")
         }
-        (name, "-m") if name.starts_with("python") => LINTERS.contains(&second),
-        ("npx" | "bunx" | "uvx", _) => LINTERS.contains(&first),
-        ("uv" | "poetry" | "pdm" | "pipenv" | "hatch", "run") => LINTERS.contains(&second),
+        (name, "-m") if name.starts_with("python") => LINTERS.contains(second),
+        ("npx" | "bunx" | "uvx", _) => LINTERS.contains(first),
+        ("uv" | "poetry" | "pdm" | "pipenv" | "hatch", "run") => LINTERS.contains(second),
         _ => false,
     }
 }

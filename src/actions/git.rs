@@ -1,6 +1,6 @@
 //! What git commands read and change.
 
-use super::script::Word;
+use super::script::{Word, Words};
 
 /// What one git command does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,17 @@ const VALUED: &[&str] = &[
     "--namespace",
     "--exec-path",
 ];
+
+/// Sub-commands that tell of the repository alone.
+const TELLING: Words = Words(
+    "log show rev-parse describe blame shortlog reflog cat-file rev-list ls-tree show-ref for-each-ref \
+     merge-base name-rev whatchanged cherry count-objects range-diff diff-tree var help version annotate",
+);
+/// Sub-commands that change the repository and leave the working tree alone.
+const CHANGING: Words = Words(
+    "add commit branch tag remote config init gc prune notes worktree update-index update-ref replace \
+     read-tree write-tree symbolic-ref lfs maintenance",
+);
 
 /// The position and text of the sub-command.
 pub(super) fn verb(words: &[Word]) -> Option<(usize, &str)> {
@@ -75,10 +86,7 @@ pub(super) fn effect(words: &[Word]) -> Option<GitEffect> {
         "status" | "diff" | "ls-files" | "grep" | "diff-files" | "diff-index" | "check-ignore" => {
             read_tree
         }
-        "log" | "show" | "rev-parse" | "describe" | "blame" | "shortlog" | "reflog"
-        | "cat-file" | "rev-list" | "ls-tree" | "show-ref" | "for-each-ref" | "merge-base"
-        | "name-rev" | "whatchanged" | "cherry" | "count-objects" | "range-diff" | "diff-tree"
-        | "var" | "help" | "version" | "annotate" => read,
+        verb if TELLING.contains(verb) => read,
         "ls-remote" => GitEffect {
             remote: true,
             ..read
@@ -118,9 +126,7 @@ pub(super) fn effect(words: &[Word]) -> Option<GitEffect> {
             remote: true,
             ..change
         },
-        "add" | "commit" | "branch" | "tag" | "remote" | "config" | "init" | "gc" | "prune"
-        | "notes" | "worktree" | "update-index" | "update-ref" | "replace" | "read-tree"
-        | "write-tree" | "symbolic-ref" | "lfs" | "maintenance" => change,
+        verb if CHANGING.contains(verb) => change,
         _ => return None,
     })
 }

@@ -12,6 +12,8 @@ const MAX_DEPTH: usize = 32;
 const MAX_PREFIXES: u32 = 200;
 /// Most such words in one command, without a separator between.
 const MAX_PREFIX_RUN: u32 = 32;
+/// Most words that recurse without the parser counting them: `time` and `coproc`.
+const MAX_UNCOUNTED: u32 = 24;
 /// Most substitutions and expansions.
 const MAX_EXPANSIONS: u32 = 2_000;
 /// Most operators of a list: the parser gives up beyond 1,000 in one chain.
@@ -52,6 +54,7 @@ struct Scan<'a> {
     depth: usize,
     prefixes: u32,
     prefix_run: u32,
+    uncounted: u32,
     expansions: u32,
     operators: u32,
     heredocs: usize,
@@ -76,6 +79,7 @@ impl<'a> Scan<'a> {
             depth: 0,
             prefixes: 0,
             prefix_run: 0,
+            uncounted: 0,
             expansions: 0,
             operators: 0,
             heredocs: 0,
@@ -100,6 +104,7 @@ impl<'a> Scan<'a> {
         self.depth <= MAX_DEPTH
             && self.prefixes <= MAX_PREFIXES
             && self.prefix_run <= MAX_PREFIX_RUN
+            && self.uncounted <= MAX_UNCOUNTED
             && self.expansions <= MAX_EXPANSIONS
             && self.operators <= MAX_OPERATORS
             && self.heredocs <= MAX_HEREDOCS
@@ -135,10 +140,12 @@ impl<'a> Scan<'a> {
                     self.prefix_run = 0;
                     self.skip_heredocs();
                 }
-                b';' | b'|' | b'&' => {
+                b';' | b'|' => {
                     self.operators += 1;
                     self.prefix_run = 0;
                 }
+                // `>&` and `&>` end nothing.
+                b'&' => self.operators += 1,
                 _ => {}
             }
             self.at += 1;
@@ -202,6 +209,7 @@ impl<'a> Scan<'a> {
         if PREFIXES.iter().any(|prefix| prefix.as_bytes() == word) {
             self.prefixes += 1;
             self.prefix_run += 1;
+            self.uncounted += u32::from(matches!(word, b"time" | b"coproc"));
             self.doubtful |= word == b"case" && !self.within.is_empty();
         }
     }
@@ -314,6 +322,7 @@ impl<'a> Scan<'a> {
             let words = body.split(|b| b.is_ascii_whitespace() || b"();`".contains(b));
             for word in words {
                 self.prefixes += u32::from(PREFIXES.iter().any(|p| p.as_bytes() == word));
+                self.uncounted += u32::from(matches!(word, b"time" | b"coproc"));
             }
         }
     }

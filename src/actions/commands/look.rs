@@ -26,7 +26,7 @@ const STATE: Words = Words(
 );
 
 pub(super) fn reading(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Nature> {
-    if SHOW.contains(&name) {
+    if SHOW.contains(name) {
         if let Some(word) = line.value(&["-o", "--output"]).filter(|_| name == "sort") {
             world.writes(
                 &word,
@@ -41,14 +41,14 @@ pub(super) fn reading(world: &mut World<'_>, name: &str, line: Line<'_>) -> Opti
             .for_each(|word| world.reads_file(word));
         return Some(Nature::Look);
     }
-    if FILTER.contains(&name) {
+    if FILTER.contains(name) {
         return Some(filter(world, name, line));
     }
-    if LIST.contains(&name) {
+    if LIST.contains(name) {
         world.effects.reads.any_file = true;
         return Some(find(world, name, line));
     }
-    if STATE.contains(&name) {
+    if STATE.contains(name) {
         world.effects.reads.service = true;
         return Some(Nature::Look);
     }
@@ -152,7 +152,7 @@ fn find(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
             Some("rm" | "mv" | "cp" | "sed" | "chmod" | "tee" | "perl" | "sh" | "bash")
         );
     if !changes {
-        return if executes.is_none_or(|name| SHOW.contains(&name) || FILTER.contains(&name)) {
+        return if executes.is_none_or(|name| SHOW.contains(name) || FILTER.contains(name)) {
             Nature::Look
         } else {
             Nature::Work

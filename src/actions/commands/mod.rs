@@ -112,7 +112,7 @@ fn shell_words(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Natu
             world.pop_directory();
             return Some(Nature::Step);
         }
-        _ if PLAIN.contains(&name) => Nature::Look,
+        _ if PLAIN.contains(name) => Nature::Look,
         _ => return None,
     })
 }
@@ -179,13 +179,13 @@ fn repository(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Natur
 /// Reads the state of continuous integration: `gh pr checks`, `gh run watch`, `glab ci status`.
 fn ci_status(line: Line<'_>) -> Option<Check> {
     let (first, second) = (line.text(1), line.text(2));
-    let status = match (line.name(), first, second) {
+    let status = matches!(
+        (line.name(), first, second),
         (_, "pr" | "mr", "checks")
-        | ("gh", "run", "view" | "watch" | "list")
-        | ("glab", "ci" | "pipeline", "status" | "view" | "list") => true,
-        ("hub", "ci-status", _) => true,
-        _ => false,
-    };
+            | ("gh", "run", "view" | "watch" | "list")
+            | ("glab", "ci" | "pipeline", "status" | "view" | "list")
+            | ("hub", "ci-status", _)
+    );
     status.then(|| Check {
         runner: "ci".to_owned(),
         kind: CheckKind::Tests,

@@ -67,7 +67,7 @@ fn http(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
     let mut words = line.0.iter().skip(1);
     while let Some(word) = words.next() {
         let text = word.text.as_str();
-        if VALUED.contains(&text)
+        if VALUED.contains(text)
             && !(name == "wget" && matches!(text, "-c" | "-b" | "-x" | "-K" | "-F" | "-d" | "-m"))
         {
             words.next();

@@ -172,7 +172,6 @@ mod tests {
             "pytest --collect-only",
             "pytest --co -q",
             "jest --listTests",
-            "cargo test --no-run",
             "pytest --version",
             "npm run dev",
             "npm ci",

@@ -79,87 +79,89 @@ mod tests {
         })
     }
 
+    const COUNTS: &[(&str, u32, u32)] = &[
+        ("...\n31 passed in 2.10s", 31, 0),
+        ("== 2 failed, 10 passed, 1 skipped in 1.4s ==", 10, 2),
+        (
+            "test_login_failed_shows_error PASSED\n2 passed in 0.3s",
+            2,
+            0,
+        ),
+        ("1 error in 0.12s", 0, 1),
+        (
+            "test result: ok. 84 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.1s",
+            84,
+            0,
+        ),
+        (
+            "test result: ok. 3 passed; 0 failed\ntest result: FAILED. 1 passed; 2 failed",
+            4,
+            2,
+        ),
+        (
+            "Summary [   0.31s] 12 tests run: 11 passed, 1 failed, 0 skipped",
+            11,
+            1,
+        ),
+        (
+            "Test Suites: 1 failed, 3 total\nTests:       3 failed, 12 passed, 15 total",
+            12,
+            3,
+        ),
+        (
+            " Test Files  4 passed (4)\n      Tests  21 passed (21)",
+            21,
+            0,
+        ),
+        ("Tests  2 failed | 10 passed (12)", 10, 2),
+        ("  12 passing (30ms)\n  2 failing", 12, 2),
+        ("Ran 9 tests in 0.004s\n\nOK", 9, 0),
+        (
+            "Ran 9 tests in 0.004s\n\nFAILED (failures=1, errors=1)",
+            7,
+            2,
+        ),
+        ("14 examples, 0 failures", 14, 0),
+        ("14 examples, 2 failures, 1 pending", 12, 2),
+        (
+            "10 runs, 20 assertions, 1 failures, 0 errors, 0 skips",
+            9,
+            1,
+        ),
+        (
+            "[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1\n[INFO] Tests run: 9, Failures: 0, Errors: 0, Skipped: 1\n[INFO] BUILD SUCCESS",
+            8,
+            0,
+        ),
+        (
+            "Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3, Duration: 12 ms - a.dll (net8.0)",
+            3,
+            0,
+        ),
+        ("OK (12 tests, 30 assertions)", 12, 0),
+        ("100% tests passed, 0 tests failed out of 12", 12, 0),
+        ("67% tests passed, 1 tests failed out of 3", 2, 1),
+        ("# tests 3\n# pass 3\n# fail 0", 3, 0),
+        ("PASS: 31\nFAIL: 0", 31, 0),
+        (" 5 pass\n 1 fail", 5, 1),
+        ("ok | 5 passed | 0 failed (12ms)", 5, 0),
+        (
+            "Executed 5 tests, with 1 failure (0 unexpected) in 0.01 seconds",
+            4,
+            1,
+        ),
+        ("Executed 3 out of 3 tests: 3 tests pass.", 3, 0),
+        ("7 tests completed, 2 failed", 5, 2),
+        (
+            "\u{1b}[32m\u{1b}[1m3 passed\u{1b}[0m\u{1b}[32m in 0.01s\u{1b}[0m",
+            3,
+            0,
+        ),
+    ];
+
     #[test]
     fn counts_of_many_runners() {
-        for (text, passed, failed) in [
-            ("...\n31 passed in 2.10s", 31, 0),
-            ("== 2 failed, 10 passed, 1 skipped in 1.4s ==", 10, 2),
-            (
-                "test_login_failed_shows_error PASSED\n2 passed in 0.3s",
-                2,
-                0,
-            ),
-            ("1 error in 0.12s", 0, 1),
-            (
-                "test result: ok. 84 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.1s",
-                84,
-                0,
-            ),
-            (
-                "test result: ok. 3 passed; 0 failed\ntest result: FAILED. 1 passed; 2 failed",
-                4,
-                2,
-            ),
-            (
-                "Summary [   0.31s] 12 tests run: 11 passed, 1 failed, 0 skipped",
-                11,
-                1,
-            ),
-            (
-                "Test Suites: 1 failed, 3 total\nTests:       3 failed, 12 passed, 15 total",
-                12,
-                3,
-            ),
-            (
-                " Test Files  4 passed (4)\n      Tests  21 passed (21)",
-                21,
-                0,
-            ),
-            ("Tests  2 failed | 10 passed (12)", 10, 2),
-            ("  12 passing (30ms)\n  2 failing", 12, 2),
-            ("Ran 9 tests in 0.004s\n\nOK", 9, 0),
-            (
-                "Ran 9 tests in 0.004s\n\nFAILED (failures=1, errors=1)",
-                7,
-                2,
-            ),
-            ("14 examples, 0 failures", 14, 0),
-            ("14 examples, 2 failures, 1 pending", 12, 2),
-            (
-                "10 runs, 20 assertions, 1 failures, 0 errors, 0 skips",
-                9,
-                1,
-            ),
-            (
-                "[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1\n[INFO] Tests run: 9, Failures: 0, Errors: 0, Skipped: 1\n[INFO] BUILD SUCCESS",
-                8,
-                0,
-            ),
-            (
-                "Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3, Duration: 12 ms - a.dll (net8.0)",
-                3,
-                0,
-            ),
-            ("OK (12 tests, 30 assertions)", 12, 0),
-            ("100% tests passed, 0 tests failed out of 12", 12, 0),
-            ("67% tests passed, 1 tests failed out of 3", 2, 1),
-            ("# tests 3\n# pass 3\n# fail 0", 3, 0),
-            ("PASS: 31\nFAIL: 0", 31, 0),
-            (" 5 pass\n 1 fail", 5, 1),
-            ("ok | 5 passed | 0 failed (12ms)", 5, 0),
-            (
-                "Executed 5 tests, with 1 failure (0 unexpected) in 0.01 seconds",
-                4,
-                1,
-            ),
-            ("Executed 3 out of 3 tests: 3 tests pass.", 3, 0),
-            ("7 tests completed, 2 failed", 5, 2),
-            (
-                "\u{1b}[32m\u{1b}[1m3 passed\u{1b}[0m\u{1b}[32m in 0.01s\u{1b}[0m",
-                3,
-                0,
-            ),
-        ] {
+        for &(text, passed, failed) in COUNTS {
             let summary = of(text);
             assert_eq!(
                 (summary.passed, summary.failed),

@@ -120,7 +120,9 @@ impl<'a> Envelope<'a> {
             match (number, wire) {
                 (resource_spans::RESOURCE, Wire::Bytes(piece)) => envelope.head.push(piece),
                 (resource_spans::SCHEMA_URL, Wire::Bytes(bytes)) => {
-                    envelope.schema_url = text(bytes).map_err(|fault| fault.within("schemaUrl"));
+                    // One bad occurrence spoils it for every strict reader after us.
+                    let checked = text(bytes).map_err(|fault| fault.within("schemaUrl"));
+                    envelope.schema_url = envelope.schema_url.and(checked);
                 }
                 (resource_spans::SCOPE_SPANS, Wire::Bytes(_)) => {}
                 (resource_spans::RESOURCE..=resource_spans::SCHEMA_URL, _) => {
@@ -344,7 +346,7 @@ mod tests {
     use prost::Message;
 
     use super::*;
-    use crate::otlp::{SpanKind, StatusCode, Value};
+    use crate::otlp::{Reason, SpanKind, StatusCode, Value};
 
     fn attribute(key: &str, value: any_value::Value) -> KeyValue {
         KeyValue {
@@ -477,6 +479,346 @@ mod tests {
         assert_eq!(
             readout.malformed.first.as_deref(),
             Some("resourceSpans[0].scopeSpans[0].spans[1].traceId: must be 16 bytes, has 15")
+        );
+    }
+
+    /// A field of this number that holds these bytes.
+    fn field(number: u8, content: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        crate::otlp::wire::put_bytes(&mut out, u32::from(number), content);
+        out
+    }
+
+    fn names(body: Vec<u8>) -> (Vec<String>, Readout) {
+        let mut names = Vec::new();
+        let readout = read(Bytes::from(body), |at| {
+            names.push(at.span.name().to_owned())
+        });
+        (names, readout.unwrap())
+    }
+
+    /// A ScopeSpans of spans 1 and 2 with these fields before them.
+    fn scope_with(fields: &[u8]) -> Vec<u8> {
+        [
+            fields,
+            &field(2, &span(1).encode_to_vec()),
+            &field(2, &span(2).encode_to_vec()),
+        ]
+        .concat()
+    }
+
+    const BAD_TEXT: &[u8] = &[0xc3, 0x28];
+
+    #[test]
+    fn r_04_and_r_17_empty_requests_and_envelopes_are_fine() {
+        for body in [vec![], field(1, &[]), field(1, &field(2, &[]))] {
+            let (names, readout) = names(body.clone());
+            assert!(names.is_empty());
+            assert_eq!((readout.spans, readout.malformed.total()), (0, 0));
+            assert_eq!(readout.body, body);
+        }
+    }
+
+    #[test]
+    fn r_14_unknown_fields_of_every_wire_type_pass() {
+        let unknown = [
+            &[0x88, 0x06, 0x01][..],                                 // varint
+            &[0x89, 0x06, 1, 2, 3, 4, 5, 6, 7, 8],                   // eight bytes
+            &[0x8a, 0x06, 2, 0xff, 0xff],                            // bytes
+            &[0x8b, 0x06, 0x93, 0x06, 0x94, 0x06, 8, 1, 0x8c, 0x06], // group with a group
+            &[0x8d, 0x06, 1, 2, 3, 4],                               // four bytes
+        ]
+        .concat();
+        let span = [span(1).encode_to_vec(), unknown.clone()].concat();
+        let scope = [unknown.clone(), field(2, &span)].concat();
+        let resource = [field(2, &scope), unknown.clone()].concat();
+        let body = [unknown, field(1, &resource)].concat();
+        let (names, readout) = names(body.clone());
+        assert_eq!(names, ["span 1"]);
+        assert_eq!(readout.body, body);
+    }
+
+    #[test]
+    fn heads_are_found_behind_their_spans_and_in_pieces() {
+        // As the Go collector writes: descending field numbers.
+        let attributes = |value: &str| {
+            let resource = Resource {
+                attributes: vec![attribute(value, text(value))],
+                ..Resource::default()
+            };
+            field(1, &resource.encode_to_vec())
+        };
+        let name = field(1, &field(1, b"lib"));
+        let version = field(1, &field(2, b"2"));
+        let scope = [
+            field(3, b"url"),
+            field(2, &span(1).encode_to_vec()),
+            name,
+            version,
+        ]
+        .concat();
+        let resource = [field(2, &scope), attributes("a"), attributes("b")].concat();
+        let readout = read(Bytes::from(field(1, &resource)), |at| {
+            let keys: Vec<&str> = at.resource.attributes().map(|(key, _)| key).collect();
+            assert_eq!(keys, ["a", "b"]);
+            assert_eq!((at.scope.name(), at.scope.version()), ("lib", "2"));
+            assert_eq!(at.scope.schema_url(), "url");
+        });
+        assert_eq!(readout.unwrap().spans, 1);
+    }
+
+    #[test]
+    fn v_01_each_bad_id_has_its_reason() {
+        let link = span::Link {
+            trace_id: vec![1; 3],
+            ..span::Link::default()
+        };
+        let spoils: [(Reason, &str, &dyn Fn(&mut Span)); 7] = [
+            (Reason::TraceId, "traceId: must be 16 bytes, has 0", &|s| {
+                s.trace_id.clear()
+            }),
+            (Reason::TraceId, "traceId: must not be all zero", &|s| {
+                s.trace_id = vec![0; 16]
+            }),
+            (Reason::TraceId, "traceId: must be 16 bytes, has 17", &|s| {
+                s.trace_id.push(1)
+            }),
+            (Reason::SpanId, "spanId: must be 8 bytes, has 7", &|s| {
+                s.span_id = vec![1; 7]
+            }),
+            (Reason::SpanId, "spanId: must not be all zero", &|s| {
+                s.span_id = vec![0; 8]
+            }),
+            (
+                Reason::ParentSpanId,
+                "parentSpanId: must be 8 bytes, has 2",
+                &|s| {
+                    s.parent_span_id = vec![1; 2];
+                },
+            ),
+            (
+                Reason::Link,
+                "links[0].traceId: must be 16 bytes, has 3",
+                &|s| {
+                    s.links = vec![link.clone()];
+                },
+            ),
+        ];
+        for (reason, what, spoil) in spoils {
+            let mut bad = span(2);
+            spoil(&mut bad);
+            let body = request(vec![span(1), bad, span(3)]).encode_to_vec();
+            let (names, readout) = names(body);
+            assert_eq!(names, ["span 1", "span 3"]);
+            assert_eq!(readout.malformed.by_reason.as_slice(), [(reason, 1)]);
+            assert_eq!(
+                readout.malformed.first.unwrap(),
+                format!("resourceSpans[0].scopeSpans[0].spans[1].{what}")
+            );
+        }
+    }
+
+    #[test]
+    fn v_01_a_parent_of_zeros_is_none() {
+        let mut root = span(1);
+        root.parent_span_id = vec![0; 8];
+        let readout = read(encode(&request(vec![root])), |at| {
+            assert_eq!(at.span.parent_span_id(), None);
+        });
+        assert_eq!(readout.unwrap().spans, 1);
+    }
+
+    #[test]
+    fn v_02_one_bad_text_cuts_one_span() {
+        let value = |bytes: &[u8]| field(2, &field(1, bytes));
+        let in_list = field(2, &field(5, &field(1, &field(1, BAD_TEXT))));
+        let in_map = field(2, &field(6, &field(1, &field(1, BAD_TEXT))));
+        for (bad, path) in [
+            (field(5, BAD_TEXT), "name"),
+            (field(3, BAD_TEXT), "traceState"),
+            (field(9, &field(1, BAD_TEXT)), "attributes[2].key"),
+            (
+                field(9, &value(BAD_TEXT)),
+                "attributes[2].value.stringValue",
+            ),
+            (
+                field(9, &in_list),
+                "attributes[2].value.arrayValue.values[0].stringValue",
+            ),
+            (
+                field(9, &in_map),
+                "attributes[2].value.kvlistValue.values[0].key",
+            ),
+            (field(11, &field(2, BAD_TEXT)), "events[1].name"),
+            (
+                field(11, &field(3, &field(1, BAD_TEXT))),
+                "events[1].attributes[0].key",
+            ),
+            (field(13, &field(3, BAD_TEXT)), "links[1].traceState"),
+            (field(15, &field(2, BAD_TEXT)), "status.message"),
+        ] {
+            let bad = field(2, &[span(9).encode_to_vec(), bad].concat());
+            let body = field(1, &field(2, &scope_with(&bad)));
+            let (names, readout) = names(body);
+            assert_eq!(names, ["span 1", "span 2"], "{path}");
+            assert_eq!(readout.malformed.by_reason.as_slice(), [(Reason::Utf8, 1)]);
+            assert_eq!(
+                readout.malformed.first.unwrap(),
+                format!("resourceSpans[0].scopeSpans[0].spans[0].{path}: is not UTF-8")
+            );
+            assert_eq!(readout.body, field(1, &field(2, &scope_with(&[]))));
+        }
+    }
+
+    #[test]
+    fn v_02_bytes_and_unknown_fields_need_no_utf8() {
+        let bytes = field(9, &field(2, &field(7, BAD_TEXT)));
+        let unknown = field(30, BAD_TEXT);
+        let span = [span(1).encode_to_vec(), bytes, unknown].concat();
+        let (names, _) = names(field(1, &field(2, &field(2, &span))));
+        assert_eq!(names, ["span 1"]);
+    }
+
+    #[test]
+    fn v_03_odd_times_and_names_are_accepted() {
+        let mut odd = span(1);
+        odd.start_time_unix_nano = u64::MAX;
+        odd.end_time_unix_nano = 0;
+        odd.name.clear();
+        let (names, _) = names(request(vec![odd]).encode_to_vec());
+        assert_eq!(names, [""]);
+    }
+
+    #[test]
+    fn v_04_the_first_of_equal_keys_is_shown_and_all_are_kept() {
+        let mut twice = span(1);
+        twice.attributes = vec![attribute("k", text("1")), attribute("k", text("2"))];
+        let body = encode(&request(vec![twice]));
+        let readout = read(body.clone(), |at| {
+            assert_eq!(at.span.attribute("k"), Some(Value::Str("1")));
+            assert_eq!(at.span.attributes().count(), 2);
+        });
+        assert_eq!(readout.unwrap().body, body);
+    }
+
+    #[test]
+    fn string_table_indexes_of_profiles_are_empty_values() {
+        let mut odd = span(1);
+        odd.attributes = vec![attribute("k", any_value::Value::StringValueStrindex(4))];
+        read(encode(&request(vec![odd])), |at| {
+            assert_eq!(at.span.attribute("k"), Some(Value::Empty));
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn heads_that_fail_take_their_spans_along() {
+        let good = field(2, &scope_with(&[]));
+        let bad_attribute = field(1, &field(1, &field(1, BAD_TEXT)));
+        let bad_entity = field(1, &field(3, &field(3, BAD_TEXT)));
+        let bad_frame = field(1, &[0x0a, 9]);
+        for (head, path, reason) in [
+            (
+                bad_attribute,
+                "resource.attributes[0].key: is not UTF-8",
+                Reason::Utf8,
+            ),
+            (
+                bad_entity,
+                "resource.entityRefs[0].idKeys: is not UTF-8",
+                Reason::Utf8,
+            ),
+            (field(3, BAD_TEXT), "schemaUrl: is not UTF-8", Reason::Utf8),
+            (
+                bad_frame,
+                "resource: the length of a field runs beyond its message",
+                Reason::Frame,
+            ),
+        ] {
+            let bad = field(1, &[good.clone(), head, good.clone()].concat());
+            let (names, readout) = names([bad, field(1, &good)].concat());
+            assert_eq!(names, ["span 1", "span 2"]);
+            assert_eq!(readout.malformed.by_reason.as_slice(), [(reason, 4)]);
+            let first = readout.malformed.first.unwrap();
+            assert_eq!(first, format!("resourceSpans[0].{path}"));
+            assert_eq!(readout.body, field(1, &good));
+        }
+        for (head, path) in [
+            (field(1, &field(1, BAD_TEXT)), "scope.name"),
+            (field(1, &field(2, BAD_TEXT)), "scope.version"),
+            (field(3, BAD_TEXT), "schemaUrl"),
+        ] {
+            let bad = field(2, &scope_with(&head));
+            let (names, readout) = names(field(1, &[good.clone(), bad].concat()));
+            assert_eq!(names, ["span 1", "span 2"]);
+            assert_eq!(readout.malformed.by_reason.as_slice(), [(Reason::Utf8, 2)]);
+            let first = readout.malformed.first.unwrap();
+            assert_eq!(
+                first,
+                format!("resourceSpans[0].scopeSpans[1].{path}: is not UTF-8")
+            );
+            assert_eq!(readout.body, field(1, &good));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_taken_apart_is_refused_with_its_place() {
+        let good = field(1, &field(2, &scope_with(&[])));
+        for (bad, message) in [
+            (
+                vec![0x0a, 5, 0],
+                "body: the length of a field runs beyond its message (at byte 0)",
+            ),
+            (
+                vec![0x08, 1],
+                "body: field 1 has the wrong wire type (at byte 0)",
+            ),
+            (
+                vec![0x00],
+                "body: a field number is 0 or too large (at byte 0)",
+            ),
+            (
+                field(1, &[0x12, 9]),
+                "resourceSpans[0]: the length of a field runs beyond its message",
+            ),
+            (
+                field(1, &field(2, &[0x12, 9])),
+                "resourceSpans[0].scopeSpans[0]: the length of a field runs beyond its message",
+            ),
+            (
+                field(1, &[field(3, BAD_TEXT), field(2, &[0x0c])].concat()),
+                "resourceSpans[0].scopeSpans[0]: a group is not closed, closed twice or nested too deep",
+            ),
+            (
+                field(1, &[0x10, 1]),
+                "resourceSpans[0]: a field has the wrong wire type",
+            ),
+        ] {
+            let error = read(Bytes::from([bad, good.clone()].concat()), |_| {});
+            assert_eq!(error.unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn attributes_beyond_the_limit_are_checked_and_kept_but_not_shown() {
+        let mut wide = span(1);
+        let many = (0..1030).map(|n| attribute(&n.to_string(), any_value::Value::IntValue(n)));
+        wide.attributes = many.collect();
+        let body = encode(&request(vec![wide.clone()]));
+        let readout = read(body.clone(), |at| {
+            assert_eq!(at.span.attributes().count(), 1024);
+            assert_eq!(at.span.attributes_left_out(), 6);
+        });
+        assert_eq!(readout.unwrap().body, body);
+        let bad = [wide.encode_to_vec(), field(9, &field(1, BAD_TEXT))].concat();
+        let (names, readout) = names(field(1, &field(2, &field(2, &bad))));
+        assert!(names.is_empty());
+        assert!(
+            readout
+                .malformed
+                .first
+                .unwrap()
+                .contains("attributes[1030].key")
         );
     }
 }

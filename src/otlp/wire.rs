@@ -284,3 +284,88 @@ pub(super) fn close(out: &mut Vec<u8>, message: Open) {
         rest >>= 7;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn one(bytes: &[u8]) -> Result<Field<'_>, WireError> {
+        Fields::new(bytes).next().unwrap()
+    }
+
+    #[test]
+    fn numbers_take_up_to_ten_bytes() {
+        let field = one(&[8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1]);
+        assert_eq!(field.unwrap().wire, Wire::Varint(u64::MAX));
+        // Longer than need be, as some writers do to leave room.
+        let padded = one(&[0x88, 0x80, 0, 0x80, 0x80, 0]);
+        assert_eq!(padded.unwrap().wire, Wire::Varint(0));
+        for (bytes, error) in [
+            (
+                &[8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2][..],
+                WireError::LongNumber,
+            ),
+            (
+                &[8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 129, 0],
+                WireError::LongNumber,
+            ),
+            (&[8, 255], WireError::CutNumber),
+            (&[8], WireError::CutNumber),
+        ] {
+            assert_eq!(one(bytes), Err(error));
+        }
+    }
+
+    #[test]
+    fn what_is_no_field_ends_the_message() {
+        for (bytes, error) in [
+            (&[0, 1][..], WireError::FieldNumber),
+            (&[0x80, 0x80, 0x80, 0x80, 0x10, 0], WireError::FieldNumber),
+            (&[0x0e, 0], WireError::WireType),
+            (&[0x0f, 0], WireError::WireType),
+            (&[0x0a, 2, 0], WireError::Length),
+            (
+                &[0x0a, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0],
+                WireError::Length,
+            ),
+            (&[0x09, 0, 0, 0, 0, 0, 0, 0], WireError::Length),
+            (&[0x0d, 0, 0, 0], WireError::Length),
+            (&[0x0c], WireError::Group),
+            (&[0x0b], WireError::CutNumber),
+            (&[0x0b, 0x14], WireError::Group),
+        ] {
+            let mut fields = Fields::new(bytes);
+            assert_eq!(fields.next(), Some(Err(error)));
+            assert_eq!(fields.next(), None);
+        }
+    }
+
+    #[test]
+    fn groups_nest_to_a_limit() {
+        let nested = |depth| [vec![0x0b; depth], vec![0x0c; depth]].concat();
+        assert_eq!(one(&nested(64)).unwrap().wire, Wire::Group);
+        assert_eq!(one(&nested(65)), Err(WireError::Group));
+        assert_eq!(one(&vec![0x0b; 1_000_000]), Err(WireError::Group));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_put_is_read(number: u64, len in 0..20_000usize) {
+            let mut out = Vec::new();
+            put_number(&mut out, 1, number);
+            prop_assert_eq!(out.len(), 1 + varint_len(number));
+            prop_assert_eq!(one(&out).unwrap().wire, Wire::Varint(number));
+            let content = vec![7; len];
+            let mut out = vec![1, 2, 3];
+            let message = open(&mut out, 2);
+            out.extend_from_slice(&content);
+            close(&mut out, message);
+            let mut expected = vec![1, 2, 3];
+            put_bytes(&mut expected, 2, &content);
+            prop_assert_eq!(&out, &expected);
+            prop_assert_eq!(out.len(), 3 + bytes_field_len(len));
+        }
+    }
+}

@@ -126,7 +126,7 @@ impl<'a> Envelope<'a> {
                 }
                 (resource_spans::SCOPE_SPANS, Wire::Bytes(_)) => {}
                 (resource_spans::RESOURCE..=resource_spans::SCHEMA_URL, _) => {
-                    return Err(WireError::WireType);
+                    return Err(WireError::Mismatch);
                 }
                 _ => {}
             }
@@ -573,7 +573,8 @@ mod tests {
             trace_id: vec![1; 3],
             ..span::Link::default()
         };
-        let spoils: [(Reason, &str, &dyn Fn(&mut Span)); 7] = [
+        type Spoil<'s> = (Reason, &'static str, &'s dyn Fn(&mut Span));
+        let spoils: [Spoil<'_>; 7] = [
             (Reason::TraceId, "traceId: must be 16 bytes, has 0", &|s| {
                 s.trace_id.clear()
             }),
@@ -766,7 +767,7 @@ mod tests {
         let good = field(1, &field(2, &scope_with(&[])));
         for (bad, message) in [
             (
-                vec![0x0a, 5, 0],
+                vec![0x0a, 0xff, 0x7f],
                 "body: the length of a field runs beyond its message (at byte 0)",
             ),
             (
@@ -791,7 +792,7 @@ mod tests {
             ),
             (
                 field(1, &[0x10, 1]),
-                "resourceSpans[0]: a field has the wrong wire type",
+                "resourceSpans[0]: a known field has the wrong wire type",
             ),
         ] {
             let error = read(Bytes::from([bad, good.clone()].concat()), |_| {});

@@ -112,7 +112,7 @@ pub fn decode_response(bytes: &[u8]) -> Result<Option<PartialSuccess>, Unreadabl
                     }
                 }
             }
-            (response::PARTIAL_SUCCESS, _) => return Err(WireError::WireType.into()),
+            (response::PARTIAL_SUCCESS, _) => return Err(WireError::Mismatch.into()),
             _ => {}
         }
     }
@@ -237,7 +237,7 @@ impl Status {
                 (rpc_status::MESSAGE, Wire::Bytes(text)) => status.message = lossy(text),
                 (rpc_status::DETAILS, Wire::Bytes(detail)) => status.take_detail(detail),
                 (rpc_status::CODE..=rpc_status::DETAILS, _) => {
-                    return Err(WireError::WireType.into());
+                    return Err(WireError::Mismatch.into());
                 }
                 _ => {}
             }

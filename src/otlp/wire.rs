@@ -18,6 +18,8 @@ pub(super) enum WireError {
     FieldNumber,
     #[error("a field has a wire type that does not exist")]
     WireType,
+    #[error("a known field has the wrong wire type")]
+    Mismatch,
     #[error("a group is not closed, closed twice or nested too deep")]
     Group,
 }

@@ -103,7 +103,7 @@ impl Descriptor {
             defaults: "ngram: 4, max_entropy: 2.1, min_tokens: 60",
             severity: "warning",
             source: "failure taxonomy sentinel: semantic stuttering",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::ToolHallucination,
@@ -121,7 +121,7 @@ impl Descriptor {
             defaults: "-",
             severity: "info, warning at the third",
             source: "failure taxonomy sentinel: tool hallucination",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::GoalDrift,
@@ -166,7 +166,7 @@ impl Descriptor {
             defaults: "max: none, scope: session",
             severity: "error",
             source: "agentbudget: max_steps",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::BudgetCost,
@@ -175,7 +175,7 @@ impl Descriptor {
             defaults: "max_usd: none, scope: session",
             severity: "error",
             source: "agentbudget: max_cost",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::BudgetTime,
@@ -184,7 +184,7 @@ impl Descriptor {
             defaults: "max: none, idle: none, scope: session",
             severity: "error",
             source: "agentbudget: max_seconds",
-            available: false,
+            available: true,
         },
     ];
 }

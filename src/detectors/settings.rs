@@ -162,12 +162,11 @@ impl Settings {
     /// can only be on because somebody wrote it.
     fn asks_for(&self, anomaly: AnomalyType) -> bool {
         match anomaly {
-            AnomalyType::BudgetSteps => self.budget_steps.max.is_some(),
-            AnomalyType::BudgetCost => self.budget_cost.max_usd.is_some(),
-            AnomalyType::BudgetTime => {
-                self.budget_time.max.is_some() || self.budget_time.idle.is_some()
-            }
-            other => !Self::default().common(other).enabled,
+            // Without effect as long as nothing is set about them.
+            AnomalyType::ToolHallucination => self.tool_hallucination != Default::default(),
+            AnomalyType::ScopeEscape => self.scope_escape != Default::default(),
+            AnomalyType::WriteStorm => self.write_storm != Default::default(),
+            _ => true,
         }
     }
 
@@ -219,7 +218,30 @@ impl Settings {
             2,
         );
         at_least("error_rate.window", self.error_rate.window.into(), 2);
-        at_least("stutter.ngram", self.stutter.ngram.into(), 1);
+        let mut wrong = |key: &str, message: &str| {
+            problems.push(Problem {
+                key: key.to_owned(),
+                message: message.to_owned(),
+            });
+        };
+        if self.stutter.ngram != 4 {
+            wrong(
+                "stutter.ngram",
+                "texts are measured with 4-grams; only 4 is allowed",
+            );
+        }
+        if self.budget_time.idle.is_some() {
+            wrong(
+                "budget_time.idle",
+                "this build judges time by steps only; leave `idle` out",
+            );
+        }
+        if self.budget_cost.scope != super::Scope::Session {
+            wrong(
+                "budget_cost.scope",
+                "this build counts money by session only",
+            );
+        }
         let share = self.error_rate.threshold;
         if !(share > 0.0 && share <= 1.0) {
             problems.push(Problem {

@@ -18,12 +18,15 @@ pub struct Table {
 }
 
 /// In the source systems one check reports one thing: the second is not looked at when the first fires.
-const SHADOWS: [(AnomalyType, AnomalyType); 5] = [
+const SHADOWS: [(AnomalyType, AnomalyType); 8] = [
     (AnomalyType::Stuck, AnomalyType::Loop),
     (AnomalyType::FailureLoop, AnomalyType::PingPong),
     (AnomalyType::BudgetSteps, AnomalyType::BudgetCost),
+    (AnomalyType::BudgetSteps, AnomalyType::BudgetTime),
     (AnomalyType::BudgetSteps, AnomalyType::TransitionRepeat),
+    (AnomalyType::BudgetCost, AnomalyType::BudgetTime),
     (AnomalyType::BudgetCost, AnomalyType::TransitionRepeat),
+    (AnomalyType::BudgetTime, AnomalyType::TransitionRepeat),
 ];
 
 impl Table {
@@ -129,6 +132,24 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
             &settings.premature_victory,
             rules,
         )),
-        _ => return None,
+        AnomalyType::Stutter => Box::new(super::stutter::Stutter::new(&settings.stutter, rules)),
+        AnomalyType::InvalidArgs => Box::new(super::invalid_args::InvalidArgs::new(
+            &settings.invalid_args,
+            rules,
+        )),
+        AnomalyType::BudgetSteps => {
+            Box::new(super::budgets::Steps::new(&settings.budget_steps, rules)?)
+        }
+        AnomalyType::BudgetCost => {
+            Box::new(super::budgets::Cost::new(&settings.budget_cost, rules)?)
+        }
+        AnomalyType::BudgetTime => {
+            Box::new(super::budgets::Time::new(&settings.budget_time, rules)?)
+        }
+        AnomalyType::ToolHallucination
+        | AnomalyType::GoalDrift
+        | AnomalyType::ScopeEscape
+        | AnomalyType::WriteStorm
+        | AnomalyType::NovelHost => return None,
     })
 }

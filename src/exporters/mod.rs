@@ -5,8 +5,10 @@
 
 mod check;
 mod counters;
+mod debug;
 mod delivery;
 mod endpoint;
+mod local;
 mod outcome;
 mod queue;
 mod retry;
@@ -22,6 +24,7 @@ use crate::model::{Pressure, Release};
 
 use delivery::Shared;
 use endpoint::Destination;
+use local::{Form, Local};
 use queue::Queue;
 use transport::{Grpc, Http, Transport};
 use voice::Voice;
@@ -29,6 +32,7 @@ use voice::Voice;
 pub use counters::{Balance, Counters, Reason};
 pub use delivery::Work;
 pub use endpoint::BuildError;
+pub use local::Sink;
 pub use settings::{
     Compression, DebugSettings, Encoding, FileSettings, OnFull, OtlpGrpcSettings, OtlpHttpSettings,
     QueueSettings, RetrySettings, Settings, Sizer, TlsSettings, Verbosity,
@@ -113,6 +117,46 @@ pub fn otlp_http(
         timeout: settings.timeout,
     };
     build(name, plan, Box::new(transport), pressure)
+}
+
+/// An exporter for people: `sink` strips colour where nobody sees it.
+pub fn debug(
+    name: &str,
+    settings: &DebugSettings,
+    sink: Sink,
+    pressure: &Pressure,
+) -> Result<(Exporter, Work), BuildError> {
+    local(name, Form::Debug(settings.verbosity), sink, pressure)
+}
+
+/// An exporter that writes OTLP/JSON, a request a line. `sink` is the opened file of `settings`.
+pub fn file(
+    name: &str,
+    _settings: &FileSettings,
+    sink: Sink,
+    pressure: &Pressure,
+) -> Result<(Exporter, Work), BuildError> {
+    local(name, Form::Json, sink, pressure)
+}
+
+fn local(
+    name: &str,
+    form: Form,
+    sink: Sink,
+    pressure: &Pressure,
+) -> Result<(Exporter, Work), BuildError> {
+    let plan = Plan {
+        // One at a time: lines keep the order in which releases came.
+        queue: &QueueSettings {
+            num_consumers: 1,
+            ..QueueSettings::default()
+        },
+        retry: &RetrySettings::default(),
+        max_request_size: u64::MAX,
+        // A write that hangs cannot be taken back: a second one would double it.
+        timeout: Duration::MAX,
+    };
+    build(name, plan, Box::new(Local::new(form, sink)), pressure)
 }
 
 /// What all kinds of exporters are told.

@@ -102,6 +102,47 @@ fn shipped_configurations_load_without_a_warning() {
     }
 }
 
+/// What the documentation shows can be copied, and its table of detectors is the program's.
+#[test]
+fn the_documentation_holds() {
+    for page in ["docs/configuration.md", "docs/operations.md", "README.md"] {
+        let text = std::fs::read_to_string(root(page)).unwrap();
+        for block in text.split("```yaml\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            if block.contains("receivers:") {
+                load(block).unwrap_or_else(|report| panic!("{page}: {block}\n{report}"));
+            }
+        }
+    }
+    let page = std::fs::read_to_string(root("docs/configuration.md")).unwrap();
+    for detector in detectors::Descriptor::ALL {
+        let row = format!(
+            "| `{}` | {} | {} | {} |",
+            detector.anomaly, detector.scope, detector.defaults, detector.severity
+        );
+        assert!(page.contains(&row), "{row}");
+    }
+}
+
+/// The words of each detector's defaults are the defaults.
+#[test]
+fn described_defaults_are_the_defaults() {
+    let (silent, _) = load(&anomaly("")).unwrap();
+    for detector in detectors::Descriptor::ALL {
+        let written = detector.defaults.replace(": none", ": null");
+        if written == "-" {
+            continue;
+        }
+        let text = anomaly(&format!(
+            "detectors: {{{}: {{{written}}}}}",
+            detector.anomaly
+        ));
+        let (settings, _) = load(&text).unwrap_or_else(|report| panic!("{report}"));
+        let name = detector.anomaly;
+        assert_eq!(settings.engine.detectors, silent.engine.detectors, "{name}");
+    }
+}
+
 #[test]
 fn every_key_of_the_processor() {
     let text = anomaly(

@@ -69,7 +69,8 @@ fn shown(scalar: &Scalar, secret: bool) -> String {
     if typed || scalar.as_int().is_some() {
         return scalar.text.clone();
     }
-    quoted_if_needed(&scalar.text)
+    // Values are expanded when they are read; keys are not.
+    quoted_if_needed(&scalar.text.replace('$', "$$"))
 }
 
 /// Plain where plain is safe beyond doubt, else double-quoted in JSON's way, which is YAML's too.
@@ -92,6 +93,69 @@ fn quoted_if_needed(text: &str) -> String {
     if safe {
         text.to_owned()
     } else {
-        serde_json::Value::from(text).to_string().replace('$', "$$")
+        serde_json::Value::from(text).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::expand::expand;
+    use super::super::parse::parse;
+    use super::super::problems::Problems;
+    use super::super::tree::{Entry, Place};
+    use super::*;
+
+    const NOWHERE: Place = Place {
+        source: 0,
+        start: 0,
+        end: 0,
+    };
+
+    fn text(text: String) -> Node {
+        Node {
+            place: NOWHERE,
+            value: Value::Scalar(Scalar {
+                text,
+                plain: false,
+                typed: None,
+            }),
+        }
+    }
+
+    fn texts(node: &Node, found: &mut Vec<String>) {
+        match &node.value {
+            Value::Scalar(scalar) => found.push(scalar.text.clone()),
+            Value::List(members) => members.iter().for_each(|member| texts(member, found)),
+            Value::Map(entries) => entries.iter().for_each(|entry| {
+                found.push(entry.key.clone());
+                texts(&entry.value, found);
+            }),
+        }
+    }
+
+    proptest! {
+        /// Whatever a value is, it is printed so that it reads back as the same text.
+        #[test]
+        fn reads_back(keys in proptest::collection::btree_set("\\PC{1,8}|[a-c]|on|no|1", 0..4),
+                      value in "\\PC{0,12}|true|null|~|1e3|-5|0x1|[ -~]{0,5}\n") {
+            let entries = keys.into_iter().map(|key| Entry {
+                key,
+                key_place: NOWHERE,
+                value: Node { place: NOWHERE, value: Value::List(vec![text(value.clone()), text("x".to_owned())]) },
+            });
+            let tree = Node { place: NOWHERE, value: Value::Map(entries.collect()) };
+            let printed = yaml(&tree);
+            let mut problems = Problems::default();
+            let mut read = parse(0, 0, &printed, &mut problems).expect("parsed");
+            expand(&mut read, &|_| None, &mut problems);
+            prop_assert_eq!(problems.errors(), 0, "{}", printed);
+            let (mut before, mut after) = (Vec::new(), Vec::new());
+            let secret = tree.entries().iter().any(|entry| is_secret(&entry.key));
+            texts(&tree, &mut before);
+            texts(&read, &mut after);
+            prop_assert!(secret || before == after, "{}", printed);
+        }
     }
 }

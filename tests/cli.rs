@@ -1,0 +1,188 @@
+//! The command line as people and scripts see it: what goes where, and which exit code.
+
+use std::io::{Read, Write};
+use std::process::{Command, Output, Stdio};
+
+fn sentinel(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agent-sentinel"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    sentinel(arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+const GOOD: &str = "yaml:{receivers: {otlp: {}}, exporters: {debug: {}}, service: {pipelines: \
+                    {traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}}}}";
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    let help = run(&["--help"]);
+    assert_eq!(help.status.code(), Some(0));
+    assert!(help.stderr.is_empty());
+    assert!(out(&help).contains("validate"));
+    let version = run(&["--version"]);
+    assert_eq!(
+        out(&version).trim(),
+        concat!("agent-sentinel ", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn wrong_use_is_64_and_says_what_to_write() {
+    for arguments in [
+        &[][..],
+        &["run"],
+        &["validate"],
+        &["validate", "--confg", "x"],
+        &["frobnicate"],
+        &["replay"],
+        &["--config", "https://example.org/c.yaml"],
+        &["--config", GOOD, "--set", "a.b"],
+    ] {
+        let output = run(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(64),
+            "{arguments:?}: {}",
+            err(&output)
+        );
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert!(!output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+/// The three lines that are shown run as they are.
+#[test]
+fn the_configuration_in_the_message_is_valid() {
+    let message = err(&run(&["run"]));
+    let (_, minimal) = message.split_once("\n\n").unwrap();
+    assert_eq!(minimal.trim().lines().count(), 3);
+    let output = run(&["validate", "--config", &format!("yaml:{minimal}")]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+}
+
+#[test]
+fn validate_says_everything_and_ends_with_78() {
+    let bad = run(&["validate", "--config", "tests/bad-config/wrong-types.yaml"]);
+    assert_eq!(bad.status.code(), Some(78));
+    assert!(bad.stdout.is_empty());
+    let said = err(&bad);
+    assert!(
+        said.contains("tests/bad-config/wrong-types.yaml:4:15: "),
+        "{said}"
+    );
+    assert!(!said.contains('\u{1b}'), "no colours in a pipe");
+    assert!(said.trim_end().ends_with(" errors"), "{said}");
+
+    let good = run(&["validate", "--config", GOOD]);
+    assert_eq!(good.status.code(), Some(0));
+    assert!(good.stderr.is_empty(), "{}", err(&good));
+    assert!(out(&good).contains("traces: otlp -> anomaly -> debug"));
+}
+
+#[test]
+fn warnings_pass_unless_denied() {
+    let open = [
+        "--set",
+        "receivers.otlp.protocols.grpc.endpoint=0.0.0.0:4317",
+    ];
+    let passed = run(&["validate", "--config", GOOD, open[0], open[1]]);
+    assert_eq!(passed.status.code(), Some(0));
+    assert!(err(&passed).contains("can be reached from other hosts"));
+    let denied = run(&[
+        "validate",
+        "--deny-warnings",
+        "--config",
+        GOOD,
+        open[0],
+        open[1],
+    ]);
+    assert_eq!(denied.status.code(), Some(78));
+}
+
+#[test]
+fn configurations_that_cannot_be_read_are_78() {
+    for config in [
+        "/no/such/file.yaml",
+        "env:AGENT_SENTINEL_SURELY_NOT_SET",
+        "src",
+    ] {
+        let output = run(&["validate", "--config", config]);
+        assert_eq!(output.status.code(), Some(78), "{config}");
+        assert!(err(&output).starts_with("error: "), "{}", err(&output));
+    }
+}
+
+#[test]
+fn files_environment_and_standard_input() {
+    let mut command = sentinel(&["print-config", "--config", "env:BASE", "--config", "-"]);
+    command
+        .env(
+            "BASE",
+            "exporters: {otlp: {endpoint: '${env:BACKEND}', headers: {a: '${env:TOKEN}'}}}",
+        )
+        .env("BACKEND", "jaeger:4317")
+        .env("TOKEN", "hunter2")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin
+        .write_all(b"exporters: {otlp: {timeout: 7s}}\n")
+        .unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let printed = out(&output);
+    assert_eq!(
+        printed,
+        "exporters:\n  otlp:\n    endpoint: jaeger:4317\n    headers:\n      a: \"***\"\n    timeout: \"7s\"\n"
+    );
+}
+
+#[test]
+fn detectors_lists_all_for_people_and_for_programs() {
+    let table = out(&run(&["detectors"]));
+    assert!(table.starts_with("type "), "{table}");
+    assert!(!table.contains('\u{1b}'));
+    let lines = out(&run(&["detectors", "--format", "json"]));
+    let types: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(types.len(), 18);
+    for one in types {
+        let name = one["type"].as_str().unwrap();
+        assert!(table.contains(name), "{name}");
+    }
+}
+
+/// `agent-sentinel detectors | head -1` ends quietly.
+#[test]
+fn a_reader_that_has_had_enough_is_no_failure() {
+    let mut child = sentinel(&["detectors"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    assert_eq!(said, "");
+}

@@ -1,4 +1,5 @@
 //! The command line as people and scripts see it: what goes where, and which exit code.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};

@@ -1,5 +1,6 @@
 //! What the loader says of wrong configurations, what it makes of right ones, and that nothing makes it
 //! panic.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "reads its fixtures")]
 
 use std::path::{Path, PathBuf};
@@ -386,7 +387,7 @@ fn depth_and_size_are_bounded() {
     for text in [
         "[".repeat(5000),
         "{a: ".repeat(5000),
-        format!("{}x", "a:\n".repeat(1)) + &"- ".repeat(3000),
+        "a:\nx".to_owned() + &"- ".repeat(3000),
         "x".repeat(2 << 20),
         format!("a: &a [1]\n{}", "b: &a [*a]\n".repeat(3000)),
         (0..2000)

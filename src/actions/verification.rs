@@ -176,14 +176,11 @@ fn stated(summary: &Summary, error_flag: Option<bool>) -> Verdict {
         Verdict::Failed
     } else if summary.is_empty_run() {
         Verdict::ZeroTests
-    } else if error_flag == Some(true) {
-        if summary.missing {
-            Verdict::Unknown
-        } else {
-            Verdict::Failed
-        }
     } else if summary.is_green() {
+        // Before the flag: `login_failed PASSED` is enough to make an answer look like an error.
         Verdict::Passed
+    } else if error_flag == Some(true) && !summary.missing {
+        Verdict::Failed
     } else {
         Verdict::Unknown
     }

@@ -156,3 +156,41 @@ fn tools_that_check() {
         );
     }
 }
+
+/// No exit code was captured: the runner's own total comes before a flag that a word may have set.
+#[test]
+fn without_an_exit_code_the_summary_decides() {
+    let settings = Settings::default();
+    for (answer, flag, expected) in [
+        (
+            "test_failed_login PASSED\n2 passed in 0.3s",
+            Some(true),
+            "Passed",
+        ),
+        ("1 failed, 2 passed in 0.3s", Some(false), "Failed"),
+        ("Traceback (most recent call last)", Some(true), "Failed"),
+        ("14 deselected in 0.05s", Some(true), "ZeroTests"),
+        ("bash: pytest: command not found", Some(true), "Unknown"),
+        ("something", Some(false), "Unknown"),
+        ("something", None, "Unknown"),
+    ] {
+        let facts = CallFacts {
+            tool: "bash",
+            role: Role::Shell,
+            arguments: Some(r#"{"command": "pytest"}"#),
+            answer: Some(Excerpt {
+                front: answer,
+                back: "",
+            }),
+            error_flag: flag,
+            ..CallFacts::default()
+        };
+        let understood = effects(&facts, &settings, &mut Scripts::default());
+        let check = understood.effects.verification.unwrap();
+        assert_eq!(
+            format!("{:?}", check.verdict),
+            expected,
+            "{answer} {flag:?}"
+        );
+    }
+}

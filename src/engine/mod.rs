@@ -164,12 +164,10 @@ impl Engine {
 
     /// The end of everything: every wait is over, every run is closed. Nothing stays held.
     pub fn drain(&mut self, now: Timestamp, out: &mut Output) {
-        while let Some(trace) = self.timers.pop(Timestamp::MAX) {
-            self.settle_all(trace, now, out);
-        }
         while let Some(trace) = self.sessions.next_at_shutdown() {
             self.close(trace, CloseReason::Shutdown, now, out);
         }
+        self.timers = Timers::default();
     }
 
     /// The next moment at which [`Engine::advance`] has something to do.

@@ -2,9 +2,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
@@ -41,12 +43,10 @@ const MAX_HEADERS: u32 = 64 << 10;
 const PING_EVERY: std::time::Duration = std::time::Duration::from_secs(30);
 const PING_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
 
-type HttpClient = Client<Connector, Full<Bytes>>;
-
 /// OTLP over gRPC, on one HTTP/2 connection that is opened when needed.
 #[derive(Debug)]
 pub(super) struct Grpc {
-    client: HttpClient,
+    client: Client<Connector, Framed>,
     to: Destination,
 }
 
@@ -71,7 +71,7 @@ impl Grpc {
             .await
             .map_err(|error| error.to_string())?;
         let token = self.to.compression.token();
-        let framed = frame(u8::from(token.is_some()), &body)?;
+        let framed = Framed::new(u8::from(token.is_some()), body)?;
         let mut request = request(&self.to, framed)?;
         let headers = request.headers_mut();
         headers.insert("content-type", value("application/grpc"));
@@ -110,7 +110,7 @@ impl Transport for Grpc {
 /// OTLP over HTTP/1.1 with kept connections.
 #[derive(Debug)]
 pub(super) struct Http {
-    client: HttpClient,
+    client: Client<Connector, Full<Bytes>>,
     to: Destination,
     encoding: Encoding,
 }
@@ -142,7 +142,7 @@ impl Http {
         let body = squeeze(body, self.to.compression)
             .await
             .map_err(|error| error.to_string())?;
-        let mut request = request(&self.to, body)?;
+        let mut request = request(&self.to, Full::new(body))?;
         let headers = request.headers_mut();
         headers.insert("content-type", value(kind));
         if let Some(token) = self.to.compression.token() {
@@ -170,11 +170,11 @@ impl Transport for Http {
     }
 }
 
-fn request(to: &Destination, body: Bytes) -> Result<Request<Full<Bytes>>, String> {
+fn request<B>(to: &Destination, body: B) -> Result<Request<B>, String> {
     let mut request = Request::builder()
         .method(Method::POST)
         .uri(to.uri.clone())
-        .body(Full::new(body))
+        .body(body)
         .map_err(|error| error.to_string())?;
     request.headers_mut().extend(to.headers.clone());
     Ok(request)
@@ -203,14 +203,47 @@ async fn answer(body: Incoming) -> Result<(Bytes, HeaderMap), NoAnswer> {
     Ok((collected.to_bytes(), trailers))
 }
 
-/// A gRPC frame around a message.
-fn frame(flag: u8, message: &[u8]) -> Result<Bytes, String> {
-    let length = u32::try_from(message.len()).map_err(|_| "larger than 4 GiB".to_owned())?;
-    let mut framed = Vec::with_capacity(message.len() + 5);
-    framed.push(flag);
-    framed.extend_from_slice(&length.to_be_bytes());
-    framed.extend_from_slice(message);
-    Ok(Bytes::from(framed))
+/// A gRPC frame around a message, in two pieces: large messages are not copied to be framed.
+#[derive(Debug)]
+struct Framed {
+    prefix: Option<Bytes>,
+    message: Option<Bytes>,
+}
+
+impl Framed {
+    fn new(flag: u8, message: Bytes) -> Result<Self, String> {
+        let length = u32::try_from(message.len()).map_err(|_| "larger than 4 GiB".to_owned())?;
+        let mut prefix = Vec::with_capacity(5);
+        prefix.push(flag);
+        prefix.extend_from_slice(&length.to_be_bytes());
+        Ok(Self {
+            prefix: Some(Bytes::from(prefix)),
+            message: (!message.is_empty()).then_some(message),
+        })
+    }
+}
+
+impl Body for Framed {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let piece = self.prefix.take().or_else(|| self.message.take());
+        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.prefix.is_none() && self.message.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let left = [&self.prefix, &self.message];
+        let bytes: usize = left.into_iter().flatten().map(Bytes::len).sum();
+        SizeHint::with_exact(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
 }
 
 /// The message in a frame; we offer no compression, so anything odd is no message at all.

@@ -189,6 +189,23 @@ impl Descriptor {
     ];
 }
 
+/// The table of all detectors in Markdown, as docs/detectors.md holds it.
+pub fn markdown() -> String {
+    let mut table = String::from(
+        "| type | scope | fires when | keys and defaults | severity | source | in this build |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for one in Descriptor::ALL {
+        let available = if one.available { "yes" } else { "no" };
+        let row = format!(
+            "| {} | {} | {} | {} | {} | {} | {available} |\n",
+            one.anomaly, one.scope, one.summary, one.defaults, one.severity, one.source,
+        );
+        table.push_str(&row);
+    }
+    table
+}
+
 /// The descriptor of one type.
 pub const fn descriptor(anomaly: AnomalyType) -> &'static Descriptor {
     const ALL: &[Descriptor; 18] = &Descriptor::ALL;
@@ -205,6 +222,16 @@ pub const fn descriptor(anomaly: AnomalyType) -> &'static Descriptor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_documentation_holds_the_table() {
+        let page = include_str!("../../docs/detectors.md");
+        assert!(
+            page.contains(&markdown()),
+            "put this into docs/detectors.md:\n{}",
+            markdown()
+        );
+    }
 
     #[test]
     fn every_type_has_its_descriptor_in_report_order() {

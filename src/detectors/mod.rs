@@ -40,7 +40,7 @@ mod wording;
 mod write_storm;
 
 pub use budgets::{CostConfig, Scope, StepsConfig, TimeConfig};
-pub use descriptors::{Descriptor, descriptor};
+pub use descriptors::{Descriptor, descriptor, markdown};
 pub use empty_response::Config as EmptyResponseConfig;
 pub use error_rate::{Config as ErrorRateConfig, Unit};
 pub use failure_loop::Config as FailureLoopConfig;

@@ -298,3 +298,62 @@ macro_rules! config {
     };
 }
 pub(super) use config;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Result<Settings, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+
+    fn problems(json: &str) -> Vec<String> {
+        let problems = read(json).unwrap().check(Rules::Aware);
+        problems.into_iter().map(|problem| problem.key).collect()
+    }
+
+    #[test]
+    fn every_type_is_a_key_and_the_defaults_are_in_order() {
+        for anomaly in AnomalyType::ALL {
+            let json = format!(r#"{{"{anomaly}": {{"enabled": false, "severity": "error"}}}}"#);
+            let settings = read(&json).unwrap();
+            let common = settings.common(anomaly);
+            assert!(!common.enabled);
+            assert_eq!(common.severity, Some(Severity::Error));
+        }
+        assert_eq!(problems("{}"), [] as [&str; 0]);
+        assert!(read(r#"{"stuk": {}}"#).is_err());
+        assert!(read(r#"{"stuck": {"treshold": 4}}"#).is_err());
+        assert!(read(r#"{"stuck": {"tools": {"a*": {"threshold": 4, "role": "poll"}}}}"#).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        for (json, key) in [
+            (r#"{"goal_drift": {"enabled": true}}"#, "goal_drift.enabled"),
+            (r#"{"novel_host": {"enabled": true}}"#, "novel_host.enabled"),
+            (r#"{"stuck": {"threshold": 1}}"#, "stuck.threshold"),
+            (r#"{"loop": {"min_repeats": 1}}"#, "loop.min_repeats"),
+            (r#"{"stuck": {"rules": "source"}}"#, "stuck.rules"),
+            (
+                r#"{"error_rate": {"threshold": 0}}"#,
+                "error_rate.threshold",
+            ),
+            (r#"{"stutter": {"ngram": 3}}"#, "stutter.ngram"),
+            (r#"{"budget_time": {"idle": "5m"}}"#, "budget_time.idle"),
+            (r#"{"stuck": {"tools": {"[": {}}}}"#, "stuck.tools"),
+        ] {
+            let found = problems(json);
+            assert!(found.iter().any(|found| found == key), "{json}: {found:?}");
+        }
+        // A type of this build that is switched off, or one that it lacks, is no problem.
+        assert_eq!(
+            problems(r#"{"goal_drift": {"enabled": false}}"#),
+            [] as [&str; 0]
+        );
+        assert_eq!(
+            problems(r#"{"scope_escape": {"enabled": true}}"#),
+            [] as [&str; 0]
+        );
+    }
+}

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::lanes::View;
-use crate::model::AnomalyType;
+use crate::model::{AnomalyType, Lack};
 
 use super::{Detector, Judgement, Rules, Settings};
 
@@ -32,6 +32,8 @@ const SHADOWS: [(AnomalyType, AnomalyType); 8] = [
 impl Table {
     /// Calls that every lane keeps at least.
     pub const WINDOW_MIN: usize = 32;
+    /// Calls that a lane keeps at most, whatever is configured.
+    pub const WINDOW_MAX: usize = 4096;
 
     /// Builds the enabled detectors; `rules` is the processor's choice.
     pub fn new(settings: &Settings, rules: Rules) -> Self {
@@ -43,7 +45,8 @@ impl Table {
         let window_max = detectors
             .iter()
             .map(|detector| detector.window())
-            .fold(Self::WINDOW_MIN, usize::max);
+            .fold(Self::WINDOW_MIN, usize::max)
+            .min(Self::WINDOW_MAX);
         Self {
             detectors,
             window_max,
@@ -75,10 +78,18 @@ impl Table {
         let mut source_found = false;
         for detector in &self.detectors {
             let judgement = call(detector.as_ref(), view);
-            if judgement != Judgement::Quiet {
-                source_found |=
-                    detector.rules() == Rules::Source && matches!(judgement, Judgement::Found(_));
-                verdicts.push((detector.anomaly(), judgement));
+            let unsure = match &judgement {
+                Judgement::Quiet => continue,
+                Judgement::NotAssessed(_) => false,
+                Judgement::Found(finding) => {
+                    source_found |= detector.rules() == Rules::Source;
+                    // Found all the same, but on half the proof (A2): both are said.
+                    finding.reason == Some("no_results")
+                }
+            };
+            verdicts.push((detector.anomaly(), judgement));
+            if unsure {
+                verdicts.push((detector.anomaly(), Judgement::NotAssessed(Lack::NoResults)));
             }
         }
         if source_found && verdicts.len() > 1 {
@@ -152,4 +163,61 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
         | AnomalyType::WriteStorm
         | AnomalyType::NovelHost => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Bench;
+    use super::*;
+    use crate::lanes::At;
+
+    fn types(rules: Rules, line: &str) -> Vec<(AnomalyType, bool)> {
+        let bench = Bench::of(line);
+        let at = At::Call(bench.lane.calls().len() - 1);
+        let verdicts = Table::new(&Settings::default(), rules).judge(&bench.view(at));
+        let found = |judgement: &Judgement| matches!(judgement, Judgement::Found(_));
+        verdicts
+            .iter()
+            .map(|(anomaly, j)| (*anomaly, found(j)))
+            .collect()
+    }
+
+    #[test]
+    fn in_report_order_with_what_is_lacking() {
+        use AnomalyType::{FailureLoop, Stuck, TransitionRepeat};
+        assert_eq!(
+            types(Rules::Aware, "a! a! a!"),
+            [(FailureLoop, true), (Stuck, true), (TransitionRepeat, true)]
+        );
+        let unsure = types(Rules::Aware, "a? a? a? a? a? a?");
+        assert!(unsure.contains(&(Stuck, true)) && unsure.contains(&(Stuck, false)));
+    }
+
+    #[test]
+    fn a_source_check_reports_one_thing() {
+        use AnomalyType::{Loop, Stuck, TransitionRepeat};
+        let settings = |line| types(Rules::Source, line);
+        assert_eq!(
+            settings("a a a a"),
+            [(Stuck, true), (TransitionRepeat, true)]
+        );
+        let cycle = settings("a b c a b c");
+        assert_eq!(cycle, [(Loop, true)]);
+    }
+
+    #[test]
+    fn the_widest_window_is_told() {
+        let default = Table::new(&Settings::default(), Rules::Aware);
+        assert_eq!(default.window_max(), Table::WINDOW_MIN);
+        let mut wide = Settings::default();
+        wide.r#loop.window = 100;
+        assert_eq!(Table::new(&wide, Rules::Aware).window_max(), 100);
+        wide.r#loop.enabled = false;
+        wide.transition_repeat.window = 0;
+        assert_eq!(Table::new(&wide, Rules::Aware).window_max(), 4096);
+        assert!(default.types().eq(AnomalyType::ALL.into_iter().filter(|a| {
+            // Budgets without a maximum, types not in this build, and the two off by default.
+            super::super::descriptor(*a).available && !a.name().starts_with("budget")
+        })));
+    }
 }

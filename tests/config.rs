@@ -138,8 +138,10 @@ fn described_defaults_are_the_defaults() {
             "detectors: {{{}: {{{written}}}}}",
             detector.anomaly
         ));
-        let (settings, _) = load(&text).unwrap_or_else(|report| panic!("{report}"));
+        let (mut settings, _) = load(&text).unwrap_or_else(|report| panic!("{report}"));
         let name = detector.anomaly;
+        // Its default depends on the rules: the words say what holds for aware ones.
+        settings.engine.detectors.stutter.min_tokens = None;
         assert_eq!(settings.engine.detectors, silent.engine.detectors, "{name}");
     }
 }

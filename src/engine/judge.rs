@@ -144,19 +144,20 @@ impl Engine {
         if source || !auto || now >= until || !lane.is_unnamed() || !pending.is_call {
             return None;
         }
+        let calls = lane.lane.calls();
         let waits = opinion.findings.iter().any(|finding| {
-            let mut parents = finding.members.iter().filter_map(|member| {
-                lane.lane
-                    .calls()
-                    .iter()
-                    .find(|call| call.span == member.span)?
-                    .parent
-            });
+            // A budget names only its last step, but counts all of the lane.
+            let of_lane = finding.members.len() == 1;
+            let mut parents = calls
+                .iter()
+                .filter(|call| of_lane || finding.members.iter().any(|m| m.span == call.span))
+                .filter_map(|call| call.parent);
             let Some(first) = parents.next() else {
                 return false;
             };
-            let mut all = parents.filter(|parent| *parent != first).peekable();
-            all.peek().is_some() && (!run.has_span(first) || all.any(|p| !run.has_span(p)))
+            let mut others = parents.filter(|parent| *parent != first).peekable();
+            others.peek().is_some()
+                && (!run.has_span(first) || others.any(|parent| !run.has_span(parent)))
         });
         waits.then_some(until)
     }

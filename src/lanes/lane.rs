@@ -59,17 +59,20 @@ impl Lane {
         mut belongs: impl FnMut(&Call) -> bool,
         mut replies: impl FnMut(&Reply) -> bool,
     ) -> (Vec<Call>, Vec<Reply>) {
-        let moved_calls = self.calls.extract_if(.., |call| belongs(call)).collect();
+        let moved_calls: Vec<Call> = self.calls.extract_if(.., |call| belongs(call)).collect();
         let moved_replies = self
             .replies
             .extract_if(.., |reply| replies(reply))
             .collect();
+        let moved = u32::try_from(moved_calls.len()).unwrap_or(u32::MAX);
+        self.calls_seen = self.calls_seen.saturating_sub(moved);
         (moved_calls, moved_replies)
     }
 
-    /// Takes in steps of another lane at their places, without counting them anew.
+    /// Takes in steps of another lane at their places; they count for this lane from now on.
     pub fn absorb(&mut self, calls: Vec<Call>, replies: Vec<Reply>, capacity: usize) {
         for call in calls {
+            self.calls_seen = self.calls_seen.saturating_add(1);
             insert(&mut self.calls, call, |c| c.order, capacity);
         }
         for reply in replies {

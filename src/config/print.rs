@@ -67,7 +67,7 @@ fn shown(scalar: &Scalar, secret: bool) -> String {
     }
     let typed = scalar.as_bool().is_some() || scalar.as_float().is_some();
     if typed || scalar.as_int().is_some() {
-        return scalar.text.clone();
+        return scalar.text.trim().to_owned();
     }
     // Values are expanded when they are read; keys are not.
     quoted_if_needed(&scalar.text.replace('$', "$$"))

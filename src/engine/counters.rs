@@ -57,6 +57,48 @@ impl Counters {
             .unwrap_or(0)
     }
 
+    /// Adds what an engine before this one had counted.
+    pub fn absorb(&mut self, earlier: &Self) {
+        let Self {
+            spans,
+            steps,
+            runs_opened,
+            runs_closed,
+            reports,
+            late_reports,
+            late_steps,
+            duplicate_spans,
+            second_spans,
+            over_limit,
+            already_marked,
+            not_assessed,
+            detector_errors,
+            held_spans,
+            hold_seconds,
+            hold_nanos,
+            held_over_limit,
+        } = earlier;
+        self.spans += spans;
+        self.steps += steps;
+        self.runs_opened += runs_opened;
+        add(&mut self.runs_closed, runs_closed);
+        for (row, earlier) in self.reports.iter_mut().zip(reports) {
+            add(row, earlier);
+        }
+        self.late_reports += late_reports;
+        self.late_steps += late_steps;
+        self.duplicate_spans += duplicate_spans;
+        self.second_spans += second_spans;
+        self.over_limit += over_limit;
+        self.already_marked += already_marked;
+        add(&mut self.not_assessed, not_assessed);
+        add(&mut self.detector_errors, detector_errors);
+        self.held_spans += held_spans;
+        add(&mut self.hold_seconds, hold_seconds);
+        self.hold_nanos = self.hold_nanos.saturating_add(*hold_nanos);
+        self.held_over_limit += held_over_limit;
+    }
+
     pub(super) fn note_report(&mut self, anomaly: AnomalyType, severity: Severity) {
         if let Some(cell) = self
             .reports
@@ -76,6 +118,12 @@ impl Counters {
         if let Some(cell) = self.hold_seconds.get_mut(bucket) {
             *cell += 1;
         }
+    }
+}
+
+fn add(row: &mut [u64], earlier: &[u64]) {
+    for (cell, earlier) in row.iter_mut().zip(earlier) {
+        *cell += earlier;
     }
 }
 

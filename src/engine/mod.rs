@@ -22,9 +22,10 @@ mod timers;
 use crate::detectors::Table;
 use crate::model::{AnomalyType, Lack, Name, Release, Report, Service, Timestamp, TraceId};
 use crate::policies::Desk;
-use crate::sessions::{CloseReason, Sessions};
+use crate::sessions::Sessions;
 use crate::steps::Reading;
 
+pub use crate::sessions::CloseReason;
 pub use counters::Counters;
 pub use settings::{Mode, Settings};
 
@@ -164,10 +165,17 @@ impl Engine {
 
     /// The end of everything: every wait is over, every run is closed. Nothing stays held.
     pub fn drain(&mut self, now: Timestamp, out: &mut Output) {
+        // Settling a run sets its timer for closing again: only those set before are waited for.
+        let mut waiting = Vec::new();
+        while let Some(trace) = self.timers.pop(Timestamp::MAX) {
+            waiting.push(trace);
+        }
+        for trace in waiting {
+            self.settle_all(trace, now, out);
+        }
         while let Some(trace) = self.sessions.next_at_shutdown() {
             self.close(trace, CloseReason::Shutdown, now, out);
         }
-        self.timers = Timers::default();
     }
 
     /// The next moment at which [`Engine::advance`] has something to do.

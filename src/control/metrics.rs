@@ -6,7 +6,7 @@
 use std::fmt;
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -22,22 +22,31 @@ pub enum Kind {
     Counter,
     /// Goes up and down.
     Gauge,
+    /// Counts by size; `_bucket`, `_sum` and `_count` are added to its name.
+    Histogram,
 }
 
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum Value<'a> {
     /// A count of something.
     Count(u64),
     /// A measure, mostly in seconds.
     Measure(f64),
+    /// Counts by size.
+    Buckets {
+        /// Upper bounds with how many lie between the one before and this; the last bound is infinite.
+        counts: &'a [(f64, u64)],
+        /// Sum of everything measured.
+        sum: f64,
+    },
 }
 
 /// Labels of one series.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];
 
 /// Takes the values of one metric, series by series.
-pub type Observe<'a> = dyn FnMut(Labels<'_>, Value) + 'a;
+pub type Observe<'a> = dyn FnMut(Labels<'_>, Value<'_>) + 'a;
 
 /// A metric: its name without `_total`, its meaning, and how its values are read.
 pub struct Metric {
@@ -116,6 +125,7 @@ impl Collector for Catalogue {
             let kind = match metric.kind {
                 Kind::Counter => MetricType::Counter,
                 Kind::Gauge => MetricType::Gauge,
+                Kind::Histogram => MetricType::Histogram,
             };
             let mut outcome = Ok(());
             let mut family = encoder.encode_descriptor(metric.name, metric.help, None, kind)?;
@@ -134,16 +144,20 @@ impl Collector for Catalogue {
 
 fn encode_value(
     kind: Kind,
-    value: Value,
-    encoder: prometheus_client::encoding::MetricEncoder<'_>,
+    value: Value<'_>,
+    mut encoder: MetricEncoder<'_>,
 ) -> Result<(), fmt::Error> {
     match (kind, value) {
-        (Kind::Counter, Value::Count(count)) => ConstCounter::new(count).encode(encoder),
-        (Kind::Counter, Value::Measure(measure)) => ConstCounter::new(measure).encode(encoder),
+        (_, Value::Buckets { counts, sum }) => {
+            let count = counts.iter().map(|(_, count)| count).sum();
+            encoder.encode_histogram::<NoLabelSet>(sum, count, counts, None)
+        }
         (Kind::Gauge, Value::Count(count)) => {
             ConstGauge::new(i64::try_from(count).unwrap_or(i64::MAX)).encode(encoder)
         }
         (Kind::Gauge, Value::Measure(measure)) => ConstGauge::new(measure).encode(encoder),
+        (_, Value::Count(count)) => ConstCounter::new(count).encode(encoder),
+        (_, Value::Measure(measure)) => ConstCounter::new(measure).encode(encoder),
     }
 }
 
@@ -201,6 +215,15 @@ mod tests {
                 observe(&[], Value::Measure(1.5));
             },
         );
+        catalogue.add(
+            Kind::Histogram,
+            "sentinel_hold_seconds",
+            "How long spans were held",
+            |observe| {
+                let counts = &[(0.5, 3), (1.0, 0), (f64::INFINITY, 1)];
+                observe(&[], Value::Buckets { counts, sum: 7.5 });
+            },
+        );
         Arc::new(catalogue)
     }
 
@@ -214,6 +237,13 @@ mod tests {
         # HELP otelcol_process_uptime Seconds since start
         # TYPE otelcol_process_uptime gauge
         otelcol_process_uptime 1.5
+        # HELP sentinel_hold_seconds How long spans were held
+        # TYPE sentinel_hold_seconds histogram
+        sentinel_hold_seconds_sum 7.5
+        sentinel_hold_seconds_count 4
+        sentinel_hold_seconds_bucket{le="0.5"} 3
+        sentinel_hold_seconds_bucket{le="1.0"} 3
+        sentinel_hold_seconds_bucket{le="+Inf"} 4
         # EOF
         "#);
     }

@@ -12,6 +12,23 @@ const QUIET: &str = "hyper=warn,h2=warn,tonic=warn,tower=warn,opentelemetry=warn
 pub fn install(logs: &Logs) {
     // The log is set up once; tests that share a process keep the first.
     let _ = tracing::subscriber::set_global_default(subscriber(logs, std::io::stderr));
+    std::panic::set_hook(Box::new(panicked));
+}
+
+/// A panic is a line in the log like everything else, without a back trace.
+fn panicked(info: &std::panic::PanicHookInfo<'_>) {
+    let payload = info.payload();
+    let words = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no words");
+    let place = info
+        .location()
+        .map_or_else(String::new, ToString::to_string);
+    let thread = std::thread::current();
+    let thread = thread.name().unwrap_or("unnamed");
+    tracing::error!(place, thread, "panic, a failure of ours: {words}");
 }
 
 fn subscriber<W>(logs: &Logs, writer: W) -> Box<dyn tracing::Subscriber + Send + Sync>

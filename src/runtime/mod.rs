@@ -5,13 +5,19 @@
     reason = "the door of .clippy.toml: what is forbidden elsewhere is done here"
 )]
 
+pub mod assemble;
 pub mod clock;
+pub mod engine_task;
 pub mod environment;
+pub mod figures;
 pub mod files;
+pub mod guarded;
 pub mod log;
 pub mod net;
 pub mod outstanding;
 pub mod process;
 pub mod push;
+pub mod run;
 pub mod serve;
+pub mod shutdown;
 pub mod signals;

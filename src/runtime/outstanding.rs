@@ -61,6 +61,11 @@ impl Outstanding {
         }
     }
 
+    /// Whether no span is missing.
+    pub fn is_empty(&self) -> bool {
+        self.bodies.is_empty()
+    }
+
     /// How many spans have not come out.
     pub fn spans(&self) -> u64 {
         self.bodies.values().map(|body| u64::from(body.left)).sum()

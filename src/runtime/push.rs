@@ -15,7 +15,7 @@ use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider, Temporality};
 
-use crate::control::metrics::{Catalogue, Kind, Metric, Observe, Value};
+use crate::control::metrics::{Catalogue, Kind, Labels, Metric, Value};
 use crate::control::{Otlp, OtlpProtocol, Periodic};
 
 /// Starts pushing `catalogue` as `push` says. Dropping the answer ends it; `shutdown` sends a last time.
@@ -108,60 +108,74 @@ impl PushMetricExporter for Inside {
     }
 }
 
-/// One observable instrument for each metric.
+/// One observable instrument for each metric; two for a histogram, which the SDK cannot observe.
 fn observe(meter: &Meter, catalogue: &Arc<Catalogue>) {
     for (index, metric) in catalogue.metrics().iter().enumerate() {
-        let catalogue = catalogue.clone();
-        let read = move |instrument: &dyn AsyncInstrument<f64>| {
-            if let Some(metric) = catalogue.metrics().get(index) {
-                metric.read(&mut into(instrument));
+        let read = |part: fn(Value<'_>) -> f64| {
+            let catalogue = catalogue.clone();
+            move |instrument: &dyn AsyncInstrument<f64>| {
+                if let Some(metric) = catalogue.metrics().get(index) {
+                    metric.read(&mut |labels, value| {
+                        instrument.observe(part(value), &key_values(labels));
+                    });
+                }
             }
         };
-        register(meter, metric, read);
+        match metric.kind {
+            Kind::Histogram => {
+                counter(meter, metric, "_count", read(count));
+                counter(meter, metric, "_sum", read(amount));
+            }
+            Kind::Counter => counter(meter, metric, "", read(amount)),
+            Kind::Gauge => drop(
+                meter
+                    .f64_observable_gauge(metric.name)
+                    .with_description(metric.help)
+                    .with_callback(read(amount))
+                    .build(),
+            ),
+        }
     }
 }
 
-fn register(
+fn counter(
     meter: &Meter,
     metric: &Metric,
+    suffix: &str,
     read: impl Fn(&dyn AsyncInstrument<f64>) + Send + Sync + 'static,
 ) {
-    match metric.kind {
-        Kind::Counter => drop(
-            meter
-                .f64_observable_counter(metric.name)
-                .with_description(metric.help)
-                .with_callback(read)
-                .build(),
-        ),
-        Kind::Gauge => drop(
-            meter
-                .f64_observable_gauge(metric.name)
-                .with_description(metric.help)
-                .with_callback(read)
-                .build(),
-        ),
-    }
+    meter
+        .f64_observable_counter(format!("{}{suffix}", metric.name))
+        .with_description(metric.help)
+        .with_callback(read)
+        .build();
 }
 
-fn into(instrument: &dyn AsyncInstrument<f64>) -> Box<Observe<'_>> {
-    Box::new(move |labels, value| {
-        let labels: Vec<KeyValue> = labels
-            .iter()
-            .map(|(key, value)| KeyValue::new(*key, (*value).to_owned()))
-            .collect();
-        instrument.observe(number(value), &labels);
-    })
+fn key_values(labels: Labels<'_>) -> Vec<KeyValue> {
+    let labels = labels.iter();
+    labels
+        .map(|(key, value)| KeyValue::new(*key, (*value).to_owned()))
+        .collect()
 }
 
 #[expect(
     clippy::cast_precision_loss,
     reason = "OTLP has no unsigned numbers; counts stay exact up to 2^53"
 )]
-fn number(value: Value) -> f64 {
+fn amount(value: Value<'_>) -> f64 {
     match value {
         Value::Count(count) => count as f64,
         Value::Measure(measure) => measure,
+        Value::Buckets { sum, .. } => sum,
+    }
+}
+
+fn count(value: Value<'_>) -> f64 {
+    match value {
+        Value::Buckets { counts, .. } => {
+            amount(Value::Count(counts.iter().map(|(_, count)| count).sum()))
+        }
+        other => amount(other),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
         complain(&failure::told(&warnings))?;
     }
     let mut replay = Replay {
-        driver: Driver::new(settings.engine, Reader::new(Arc::new(settings.steps))),
+        driver: Driver::new(settings.engine, Reader::new(Arc::default())),
         printer: Printer::new(arguments)?,
         out: Output::default(),
         unreadable: 0,

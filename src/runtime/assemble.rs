@@ -1,0 +1,372 @@
+//! Settings -> running tasks.
+//!
+//! Invariant: every address is bound before anything is started, so a start that fails has taken no span;
+//! and spans flow only when everything behind them runs.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::clock;
+use super::engine_task::{self, Handle, Surroundings};
+use super::figures::{self, Sources};
+use super::guarded::Guarded;
+use super::net::{self, BindError};
+use super::{files, push, serve};
+use crate::config;
+use crate::control::health::{Health, Phase};
+use crate::control::metrics::{Catalogue, Page};
+use crate::control::pages::Site;
+use crate::engine::Engine;
+use crate::exporters::{self, Exporter, FileSettings, Sink, Work};
+use crate::model::{Pressure, Release};
+use crate::receivers::{self, Desk, GrpcSettings, HttpSettings};
+use crate::steps;
+
+/// Longest time that requests under way get to be answered when we stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Why nothing was started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// An address could not be had.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// An exporter could not be built.
+    #[error("exporter `{id}`: {why}")]
+    Exporter {
+        /// Its id in the configuration.
+        id: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Own metrics cannot be pushed as asked.
+    #[error("service.telemetry.metrics.readers: {0}")]
+    Push(String),
+    /// The system refused a thread, a signal handler or a runtime.
+    #[error("the system refuses: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// Everything that runs.
+#[derive(Debug)]
+pub struct Running {
+    pub(super) settings: config::Settings,
+    pub(super) health: Arc<Health>,
+    pub(super) receivers: Vec<figures::Receiver>,
+    pub(super) servers: JoinSet<()>,
+    pub(super) stop_receiving: watch::Sender<bool>,
+    pub(super) engine: Handle<Engine>,
+    pub(super) thread: JoinHandle<()>,
+    pub(super) exporters: Vec<Arc<Exporter>>,
+    pub(super) works: JoinSet<()>,
+    pub(super) give_up: watch::Sender<bool>,
+    pub(super) pushes: Vec<SdkMeterProvider>,
+    // Health and metrics are answered until the very end: dropped with this.
+    pub(super) _pages: JoinSet<()>,
+}
+
+/// Starts everything that `settings` ask for. Must be called inside a tokio runtime.
+pub async fn start(settings: config::Settings, started: Instant) -> Result<Running, StartError> {
+    let health = Arc::new(Health::new(clock::now()));
+    let doors = open_receivers(&settings).await?;
+    let health_door = open_health(&settings).await?;
+    let page_doors = open_pages(&settings).await?;
+
+    let pressure = Pressure::default();
+    let (give_up, given_up) = watch::channel(false);
+    let (exporters, works) = start_exporters(&settings, &pressure, &given_up)?;
+    let (intake, arrivals) = receivers::intake(&settings.intake, pressure);
+    let receivers: Vec<figures::Receiver> = doors.iter().map(Door::figures).collect();
+    let (engine, thread) = engine_task::start(
+        engine(&settings),
+        Surroundings {
+            arrivals,
+            deliver: fan_out(exporters.clone()),
+            refused: refused(&receivers),
+            health: health.clone(),
+        },
+    )?;
+
+    let (stop_receiving, stopped) = watch::channel(false);
+    let reading = steps::Settings {
+        seed: fastrand::u64(..),
+        ..settings.steps.clone()
+    };
+    let desk = Desk::new(Arc::new(reading), intake.clone());
+    let grace = GRACE.min(settings.shutdown.timeout / 4);
+    let servers = start_receivers(doors, &Arc::new(desk), &stopped, grace);
+
+    let catalogue = Arc::new(figures::catalogue(Sources {
+        started,
+        receivers: receivers.clone(),
+        exporters: exporters.clone(),
+        intake,
+        engine: engine.clone(),
+    }));
+    let pushes = start_pushes(&settings, &catalogue)?;
+    let pages = start_pages(&settings, health_door, page_doors, &health, catalogue);
+    health.enter(Phase::Running, clock::now());
+    Ok(Running {
+        settings,
+        health,
+        receivers,
+        servers,
+        stop_receiving,
+        engine,
+        thread,
+        exporters,
+        works,
+        give_up,
+        pushes,
+        _pages: pages,
+    })
+}
+
+/// An engine, and how to build another.
+fn engine(settings: &config::Settings) -> Guarded<Engine> {
+    let settings = settings.engine.clone();
+    Guarded::new(move || Engine::new(settings.clone()))
+}
+
+/// Requests that all receivers have refused retryably.
+fn refused(receivers: &[figures::Receiver]) -> engine_task::Refused {
+    let counters: Vec<Arc<receivers::Counters>> = receivers
+        .iter()
+        .map(|receiver| receiver.counters.clone())
+        .collect();
+    Box::new(move || {
+        let counters = counters.iter();
+        counters
+            .map(|counters| receivers::Counters::read(&counters.refused_requests))
+            .sum()
+    })
+}
+
+/// A receiver's protocol with its open door.
+struct Door {
+    id: String,
+    protocol: Protocol,
+    listener: TcpListener,
+    counters: Arc<receivers::Counters>,
+}
+
+impl Door {
+    fn figures(&self) -> figures::Receiver {
+        figures::Receiver {
+            id: self.id.clone(),
+            transport: match self.protocol {
+                Protocol::Grpc(_) => "grpc",
+                Protocol::Http(_) => "http",
+            },
+            counters: self.counters.clone(),
+        }
+    }
+}
+
+enum Protocol {
+    Grpc(GrpcSettings),
+    Http(HttpSettings),
+}
+
+async fn open_receivers(settings: &config::Settings) -> Result<Vec<Door>, StartError> {
+    let mut doors = Vec::new();
+    for receiver in &settings.receivers {
+        let id = &receiver.id;
+        let protocols = &receiver.settings.protocols;
+        if let Some(grpc) = &protocols.grpc {
+            let key = format!("receivers.{id}.protocols.grpc.endpoint");
+            doors.push(Door {
+                id: id.clone(),
+                listener: listen("grpc", id, &key, &grpc.endpoint).await?,
+                protocol: Protocol::Grpc(grpc.clone()),
+                counters: Arc::default(),
+            });
+        }
+        if let Some(http) = &protocols.http {
+            let key = format!("receivers.{id}.protocols.http.endpoint");
+            doors.push(Door {
+                id: id.clone(),
+                listener: listen("http", id, &key, &http.endpoint).await?,
+                protocol: Protocol::Http(http.clone()),
+                counters: Arc::default(),
+            });
+        }
+    }
+    Ok(doors)
+}
+
+async fn open_health(settings: &config::Settings) -> Result<Option<TcpListener>, StartError> {
+    let Some(health) = &settings.health_check else {
+        return Ok(None);
+    };
+    let key = "extensions.health_check.endpoint";
+    let listener = listen("health_check", "health_check", key, &health.endpoint).await?;
+    Ok(Some(listener))
+}
+
+async fn open_pages(settings: &config::Settings) -> Result<Vec<TcpListener>, StartError> {
+    let mut doors = Vec::new();
+    for page in settings.telemetry.metrics.pages() {
+        let key = "service.telemetry.metrics.address";
+        doors.push(listen("metrics", "prometheus", key, &page).await?);
+    }
+    Ok(doors)
+}
+
+/// Binds `endpoint`, and says so.
+async fn listen(
+    what: &'static str,
+    id: &str,
+    key: &str,
+    endpoint: &str,
+) -> Result<TcpListener, StartError> {
+    let listener = net::bind(key, endpoint).await?;
+    let address = listener.local_addr()?;
+    if net::is_local(address) {
+        tracing::info!(what, id, %address, "listening for this host only; set {key} to open it to others");
+    } else {
+        tracing::info!(what, id, %address, "listening for every host that reaches this address");
+    }
+    Ok(listener)
+}
+
+type Exporters = (Vec<Arc<Exporter>>, JoinSet<()>);
+
+fn start_exporters(
+    settings: &config::Settings,
+    pressure: &Pressure,
+    given_up: &watch::Receiver<bool>,
+) -> Result<Exporters, StartError> {
+    let mut built = Vec::new();
+    let mut works = JoinSet::new();
+    for exporter in &settings.exporters {
+        let (handle, work) = build_exporter(exporter, pressure)?;
+        built.push(Arc::new(handle));
+        works.spawn(work.run(switched(given_up)));
+    }
+    Ok((built, works))
+}
+
+fn build_exporter(
+    exporter: &config::Exporter,
+    pressure: &Pressure,
+) -> Result<(Exporter, Work), StartError> {
+    let id = &exporter.id;
+    let built = match &exporter.settings {
+        exporters::Settings::OtlpGrpc(settings) => {
+            exporters::otlp_grpc(id, settings, net::connector(), pressure)
+        }
+        exporters::Settings::OtlpHttp(settings) => {
+            exporters::otlp_http(id, settings, net::connector(), pressure)
+        }
+        exporters::Settings::Debug(settings) => {
+            exporters::debug(id, settings, Box::new(anstream::stdout()), pressure)
+        }
+        exporters::Settings::File(settings) => {
+            exporters::file(id, settings, open_file(id, settings)?, pressure)
+        }
+    };
+    built.map_err(|error| StartError::Exporter {
+        id: id.clone(),
+        why: error.to_string(),
+    })
+}
+
+fn open_file(id: &str, settings: &FileSettings) -> Result<Sink, StartError> {
+    let path = Path::new(&settings.path);
+    if settings.path == "-" {
+        return Ok(Box::new(std::io::stdout()));
+    }
+    let opened = if settings.append {
+        files::append(path)
+    } else {
+        files::create(path)
+    };
+    match opened {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(StartError::Exporter {
+            id: id.to_owned(),
+            why: error.to_string(),
+        }),
+    }
+}
+
+/// Hands every release to every exporter.
+fn fan_out(exporters: Vec<Arc<Exporter>>) -> engine_task::Deliver {
+    Box::new(move |release: Release| {
+        let release = Arc::new(release);
+        for exporter in &exporters {
+            exporter.enqueue(release.clone());
+        }
+    })
+}
+
+fn start_receivers(
+    doors: Vec<Door>,
+    desk: &Arc<Desk>,
+    stopped: &watch::Receiver<bool>,
+    grace: Duration,
+) -> JoinSet<()> {
+    let mut servers = JoinSet::new();
+    for door in doors {
+        let (listener, counters) = (door.listener, door.counters);
+        let (desk, stop) = (desk.clone(), switched(stopped));
+        match door.protocol {
+            Protocol::Grpc(settings) => servers.spawn(async move {
+                receivers::serve_grpc(listener, &settings, desk, counters, stop, grace).await;
+            }),
+            Protocol::Http(settings) => servers.spawn(async move {
+                receivers::serve_http(listener, &settings, desk, counters, stop, grace).await;
+            }),
+        };
+    }
+    servers
+}
+
+fn start_pushes(
+    settings: &config::Settings,
+    catalogue: &Arc<Catalogue>,
+) -> Result<Vec<SdkMeterProvider>, StartError> {
+    let pushes = settings.telemetry.metrics.pushes().into_iter();
+    pushes
+        .map(|periodic| {
+            push::start(periodic, catalogue).map_err(|error| StartError::Push(error.to_string()))
+        })
+        .collect()
+}
+
+fn start_pages(
+    settings: &config::Settings,
+    health_door: Option<TcpListener>,
+    page_doors: Vec<TcpListener>,
+    health: &Arc<Health>,
+    catalogue: Arc<Catalogue>,
+) -> JoinSet<()> {
+    let mut pages = JoinSet::new();
+    if let (Some(listener), Some(own)) = (health_door, &settings.health_check) {
+        let (health, path) = (health.clone(), own.path.clone());
+        pages.spawn(serve::site(listener, Site::Health { health, path }));
+    }
+    let page = Arc::new(Page::new(catalogue));
+    for listener in page_doors {
+        pages.spawn(serve::site(listener, Site::Metrics(page.clone())));
+    }
+    pages
+}
+
+/// Done when the switch is on, or when nobody holds it any more.
+fn switched(switch: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
+    let mut switch = switch.clone();
+    async move {
+        // An error says that the holder is gone: that ends things too.
+        let _ = switch.wait_for(|on| *on).await;
+    }
+}

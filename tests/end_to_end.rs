@@ -1,0 +1,268 @@
+//! The real binary between the real SDK and a backend that keeps every byte.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test opens sockets and starts processes itself"
+)]
+
+mod support;
+
+use support::backend::{Backend, Reply};
+use support::collector::{self, Collector};
+use support::http;
+use support::senders::{self, How};
+use support::wire;
+
+fn grpc(backend: &Backend) -> (&'static str, String) {
+    let endpoint = backend.address();
+    (
+        "otlp_grpc",
+        format!(
+            "{{endpoint: 'http://{endpoint}', retry_on_failure: {{initial_interval: 50ms, max_interval: 200ms}}}}"
+        ),
+    )
+}
+
+fn over_http(backend: &Backend) -> (&'static str, String) {
+    let endpoint = backend.address();
+    (
+        "otlp_http",
+        format!(
+            "{{endpoint: 'http://{endpoint}', retry_on_failure: {{initial_interval: 50ms, max_interval: 200ms}}}}"
+        ),
+    )
+}
+
+fn port(how: How) -> &'static str {
+    if how == How::Grpc { "grpc" } else { "http" }
+}
+
+/// What the SDK's exporter sends for `spans`, as a backend without us in between gets it.
+async fn without_us(how: How, spans: Vec<opentelemetry_sdk::trace::SpanData>) -> Vec<bytes::Bytes> {
+    let backend = Backend::start().await;
+    senders::send(how, backend.address(), spans).await.unwrap();
+    backend.bodies()
+}
+
+/// Sends clean and stuck runs by `how`, to a gRPC and an HTTP backend at once.
+async fn passes_everything(how: How) {
+    let (one, two) = (Backend::start().await, Backend::start().await);
+    let collector = Collector::start(&collector::config(&[grpc(&one), over_http(&two)]));
+    let runs = [senders::healthy(6), senders::stuck(5), senders::healthy(3)];
+    // JSON becomes protobuf on its way: compared with what the SDK writes in protobuf.
+    let reference = if how == How::HttpJson {
+        How::HttpProtobuf
+    } else {
+        how
+    };
+    let mut sent = Vec::new();
+    for run in runs {
+        sent.extend(without_us(reference, run.clone()).await);
+        let address = collector.address(port(how));
+        senders::send(how, address, run).await.unwrap();
+    }
+    let spans = wire::all_spans(&sent);
+    one.until_spans(spans.len()).await;
+    two.until_spans(spans.len()).await;
+    let ended = collector.stop();
+
+    for backend in [&one, &two] {
+        let out = wire::all_spans(&backend.bodies());
+        let marked = if how == How::HttpJson {
+            wire::assert_all_passed(&spans, &out, wire::difference_in_meaning)
+        } else {
+            // The clean run of the first request leaves as the very bytes it came in.
+            let clean = backend.bodies().contains(&sent[0]);
+            assert!(clean, "a clean body was changed");
+            wire::assert_all_passed(&spans, &out, wire::difference)
+        };
+        assert!(marked > 0, "the stuck run was not marked");
+    }
+    assert_eq!(
+        ended.status.code(),
+        Some(0),
+        "{}",
+        collector::show(&ended.log)
+    );
+    for exporter in ["otlp_grpc", "otlp_http"] {
+        let balance = ended.balance(exporter);
+        assert!(balance.adds_up(), "{exporter}: {balance:?}");
+        assert_eq!(
+            balance.accepted,
+            spans.len() as u64,
+            "{exporter}: {balance:?}"
+        );
+        assert_eq!(balance.dropped, 0, "{exporter}: {balance:?}");
+    }
+    assert!(one.got().iter().all(support::backend::Got::is_grpc));
+    assert!(two.got().iter().all(|got| got.path == "/v1/traces"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn grpc_passes_byte_for_byte() {
+    passes_everything(How::Grpc).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_protobuf_passes_byte_for_byte() {
+    passes_everything(How::HttpProtobuf).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_json_passes_byte_for_byte() {
+    passes_everything(How::HttpJson).await;
+}
+
+/// A backend that refuses for a while loses nothing, and the log speaks of it once per change.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unwell_backend_loses_nothing() {
+    let backend = Backend::scripted(|_| Reply::Refuse(14, 503)).await;
+    let mut collector = Collector::start(&collector::config(&[grpc(&backend)]));
+    let run = senders::healthy(4);
+    let spans = run.len();
+    senders::send(How::Grpc, collector.address("grpc"), run)
+        .await
+        .unwrap();
+    backend.until("three tries", |got| got.len() >= 3).await;
+    backend.answer(|_| Reply::Accept);
+    backend.until_spans(spans).await;
+    let ended = {
+        collector.wait_for("ready");
+        collector.stop()
+    };
+    assert_eq!(ended.balance("otlp_grpc").sent, spans as u64);
+    let complaints = ended
+        .log
+        .iter()
+        .filter(|line| line["level"] == "WARN" && line["exporter"] == "otlp_grpc")
+        .count();
+    assert_eq!(complaints, 1, "{}", collector::show(&ended.log));
+}
+
+/// A backend that is not there at all, and then is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_backend_loses_nothing() {
+    let backend = Backend::start().await;
+    let exporter = grpc(&backend);
+    let address = backend.stop().await;
+    let collector = Collector::start(&collector::config(&[exporter]));
+    let run = senders::healthy(4);
+    let spans = run.len();
+    senders::send(How::Grpc, collector.address("grpc"), run)
+        .await
+        .unwrap();
+    let backend = Backend::start_at(address).await;
+    backend.until_spans(spans).await;
+    let ended = collector.stop();
+    let balance = ended.balance("otlp_grpc");
+    assert!(
+        balance.adds_up() && balance.sent == spans as u64,
+        "{balance:?}"
+    );
+}
+
+/// One dead exporter keeps nothing from the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_exporter_does_not_block_another() {
+    let dead = Backend::scripted(|_| Reply::Hang).await;
+    let alive = Backend::start().await;
+    let config = collector::config(&[grpc(&dead), over_http(&alive)])
+        .replace("service:\n", "service:\n  shutdown: {timeout: 2s}\n");
+    let collector = Collector::start(&config);
+    let run = senders::healthy(4);
+    let spans = run.len();
+    senders::send(How::HttpProtobuf, collector.address("http"), run)
+        .await
+        .unwrap();
+    alive.until_spans(spans).await;
+    let ended = collector.stop();
+    let (dead, alive) = (ended.balance("otlp_grpc"), ended.balance("otlp_http"));
+    assert!(alive.adds_up() && alive.sent == spans as u64, "{alive:?}");
+    assert!(dead.adds_up() && dead.dropped == spans as u64, "{dead:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_and_metrics_tell_what_happens() {
+    let backend = Backend::start().await;
+    let collector = Collector::start(&collector::config(&[grpc(&backend)]));
+    let (status, body) = http::get(collector.address("health_check"), "/").await;
+    assert_eq!(status, 200, "{body}");
+    assert!(body.contains("Server available"), "{body}");
+    let run = senders::stuck(5);
+    let spans = run.len();
+    senders::send(How::Grpc, collector.address("grpc"), run)
+        .await
+        .unwrap();
+    backend.until_spans(spans).await;
+    let (status, page) = http::get(collector.address("metrics"), "/metrics").await;
+    assert_eq!(status, 200);
+    let accepted = r#"otelcol_receiver_accepted_spans_total{receiver="otlp",transport="grpc"}"#;
+    assert!(page.contains(&format!("{accepted} {spans}\n")), "{page}");
+    assert!(page.contains(r#"detector="stuck""#), "{page}");
+    assert!(page.ends_with("# EOF\n"), "{page}");
+}
+
+/// Bad input is answered with what is wrong with it, and nothing of it goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_bodies_are_refused_with_a_reason() {
+    let backend = Backend::start().await;
+    let collector = Collector::start(&collector::config(&[grpc(&backend)]));
+    let address = collector.address("http");
+    let (status, body) =
+        http::post(address, "/v1/traces", "application/x-protobuf", b"\xff\xff").await;
+    assert_eq!(status, 400, "{body}");
+    let json = br#"{"resourceSpans": [{"scopeSpans": 7}]}"#;
+    let (status, body) = http::post(address, "/v1/traces", "application/json", json).await;
+    assert_eq!(status, 400, "{body}");
+    assert!(body.contains("scopeSpans"), "{body}");
+    let ended = collector.stop();
+    assert_eq!(ended.balance("otlp_grpc").accepted, 0);
+    assert!(backend.got().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_in_use_is_named() {
+    let backend = Backend::start().await;
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let config = collector::config(&[grpc(&backend)]).replace(
+        "grpc: {endpoint: '127.0.0.1:0'}",
+        &format!("grpc: {{endpoint: '127.0.0.1:{port}'}}"),
+    );
+    let ended = Collector::spawn(&config, &[]).wait();
+    assert_eq!(
+        ended.status.code(),
+        Some(75),
+        "{}",
+        collector::show(&ended.log)
+    );
+    let log = collector::show(&ended.log);
+    assert!(log.contains(&port.to_string()), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_lines_tell_all() {
+    let backend = Backend::start().await;
+    let mut collector = Collector::start(&collector::config(&[grpc(&backend)]));
+    collector.wait_for("ready");
+    let ended = collector.stop();
+    let ready = ended.log.iter().position(|line| {
+        line["message"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("ready"))
+    });
+    assert!(
+        ready.is_some_and(|ready| ready < 10),
+        "{}",
+        collector::show(&ended.log)
+    );
+    let log = collector::show(&ended.log);
+    for part in [
+        "agent-sentinel",
+        "config.yaml",
+        "otlp -> anomaly -> otlp_grpc",
+        "this host only",
+    ] {
+        assert!(log.contains(part), "{part}:\n{log}");
+    }
+}

@@ -266,3 +266,49 @@ async fn the_first_lines_tell_all() {
         assert!(log.contains(part), "{part}:\n{log}");
     }
 }
+
+/// Told twice, the process does not wait for a backend that hangs.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_ends_at_once() {
+    let backend = Backend::scripted(|_| Reply::Hang).await;
+    let mut collector = Collector::start(&collector::config(&[grpc(&backend)]));
+    let run = senders::healthy(2);
+    let spans = run.len() as u64;
+    senders::send(How::Grpc, collector.address("grpc"), run)
+        .await
+        .unwrap();
+    backend.until("the request", |got| !got.is_empty()).await;
+    collector.terminate();
+    collector.wait_for("the engine has released");
+    let ended = collector.stop();
+    assert_eq!(ended.status.code(), Some(1));
+    let balance = ended.balance("otlp_grpc");
+    assert_eq!((balance.accepted, balance.sent), (spans, 0));
+}
+
+/// Own metrics go where they are asked to go, by gRPC and by HTTP.
+#[tokio::test(flavor = "multi_thread")]
+async fn own_metrics_are_pushed() {
+    let backend = Backend::start().await;
+    let (address, exporter) = (backend.address(), grpc(&backend));
+    let readers = format!(
+        "metrics: {{readers: [
+          {{periodic: {{interval: 100ms, exporter: {{otlp: {{endpoint: 'http://{address}'}}}}}}}},
+          {{periodic: {{interval: 100ms, exporter: {{otlp: {{protocol: http/protobuf, endpoint: 'http://{address}/v1/metrics'}}}}}}}}]}}"
+    );
+    let config =
+        collector::config(&[exporter]).replace("metrics: {address: '127.0.0.1:0'}", &readers);
+    let collector = Collector::start(&config);
+    let service = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+    for path in [service, "/v1/metrics"] {
+        let name = b"otelcol_receiver_accepted_spans";
+        backend
+            .until(path, |got| {
+                got.iter().any(|got| {
+                    got.path == path && got.body.windows(name.len()).any(|part| part == name)
+                })
+            })
+            .await;
+    }
+    assert_eq!(collector.stop().status.code(), Some(0));
+}

@@ -225,3 +225,126 @@ fn own(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
         |observe| observe(&[("version", env!("CARGO_PKG_VERSION"))], Value::Count(1)),
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::health::Health;
+    use crate::control::metrics::Page;
+    use crate::model::Pressure;
+    use crate::runtime::clock;
+    use crate::runtime::engine_task::{self, Surroundings};
+    use crate::runtime::guarded::Guarded;
+
+    /// The page of a process that has done nothing yet.
+    fn page() -> String {
+        let pressure = Pressure::default();
+        let (exporter, _work) = crate::exporters::debug(
+            "debug",
+            &crate::exporters::DebugSettings::default(),
+            Box::new(std::io::sink()),
+            &pressure,
+        )
+        .unwrap();
+        let (intake, arrivals) = receivers::intake(&<_>::default(), pressure);
+        let surroundings = Surroundings {
+            arrivals,
+            deliver: Box::new(|_| {}),
+            refused: Box::new(|| 0),
+            health: Arc::new(Health::new(clock::now())),
+        };
+        let guarded = Guarded::new(|| Engine::new(<_>::default()));
+        let (engine, _thread) = engine_task::start(guarded, surroundings).unwrap();
+        let receiver = Receiver {
+            id: "otlp".to_owned(),
+            transport: "grpc",
+            counters: Arc::default(),
+        };
+        let catalogue = catalogue(Sources {
+            started: clock::instant(),
+            receivers: vec![receiver],
+            exporters: vec![Arc::new(exporter)],
+            intake,
+            engine,
+        });
+        Page::new(Arc::new(catalogue)).text()
+    }
+
+    /// Dashboards and alerts are made of these names: a change here breaks somebody.
+    #[test]
+    fn names_are_a_promise() {
+        let page = page();
+        let mut names: Vec<String> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE "))
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        insta::assert_snapshot!(names.join("\n"), @r"
+        otelcol_exporter_enqueue_failed_spans counter
+        otelcol_exporter_in_flight_requests gauge
+        otelcol_exporter_queue_capacity gauge
+        otelcol_exporter_queue_size gauge
+        otelcol_exporter_send_failed_spans counter
+        otelcol_exporter_sent_spans counter
+        otelcol_process_cpu_seconds counter
+        otelcol_process_memory_rss gauge
+        otelcol_process_uptime gauge
+        otelcol_processor_incoming_items counter
+        otelcol_processor_outgoing_items counter
+        otelcol_receiver_accepted_spans counter
+        otelcol_receiver_failed_spans counter
+        otelcol_receiver_refused_spans counter
+        sentinel_already_marked_spans counter
+        sentinel_anomalies counter
+        sentinel_build_info gauge
+        sentinel_conversations gauge
+        sentinel_detector_errors counter
+        sentinel_duplicate_spans counter
+        sentinel_engine_panics counter
+        sentinel_episodes_open gauge
+        sentinel_exporter_failed_attempts counter
+        sentinel_held_bytes gauge
+        sentinel_held_over_limit_spans counter
+        sentinel_held_spans gauge
+        sentinel_hold_seconds histogram
+        sentinel_intake_bytes gauge
+        sentinel_intake_requests gauge
+        sentinel_late_findings counter
+        sentinel_late_spans counter
+        sentinel_not_assessed counter
+        sentinel_receiver_accepted_requests counter
+        sentinel_receiver_failed_requests counter
+        sentinel_receiver_refused_requests counter
+        sentinel_second_spans counter
+        sentinel_sessions_closed counter
+        sentinel_sessions_open gauge
+        sentinel_sessions_opened counter
+        sentinel_spans_dropped counter
+        sentinel_state_bytes gauge
+        sentinel_steps counter
+        sentinel_unjudged_spans counter
+        ");
+    }
+
+    #[test]
+    fn series_are_there_from_the_start() {
+        let page = page();
+        for series in [
+            r#"otelcol_receiver_accepted_spans_total{receiver="otlp",transport="grpc"} 0"#,
+            r#"otelcol_exporter_sent_spans_total{exporter="debug",data_type="traces"} 0"#,
+            r#"otelcol_processor_incoming_items_total{processor="anomaly",otel_signal="traces"} 0"#,
+            r#"sentinel_spans_dropped_total{exporter="debug",reason="queue_full"} 0"#,
+            r#"sentinel_spans_dropped_total{exporter="debug",reason="shutdown"} 0"#,
+            r#"sentinel_anomalies_total{detector="stuck",severity="error"} 0"#,
+            r#"sentinel_sessions_closed_total{reason="idle"} 0"#,
+            r#"sentinel_hold_seconds_bucket{le="+Inf"} 0"#,
+        ] {
+            assert!(page.lines().any(|line| line == series), "{series}\n{page}");
+        }
+        let off = r#"detector="novel_host""#;
+        assert!(!page.contains(off), "a detector that is off has no series");
+        let critical = r#"severity="critical""#;
+        assert!(!page.contains(critical), "critical is only ever configured");
+    }
+}

@@ -16,7 +16,7 @@ use crate::lanes::{Order, View};
 use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity, Timestamp};
 
 use super::ready::Ready;
-use super::repeats::{hash, mix};
+use super::repeats::{bounded, hash, mix};
 use super::settings::config;
 use super::{Detector, Judgement, Rules, wording};
 
@@ -167,6 +167,10 @@ impl Detector for Steps {
             return Judgement::Quiet;
         }
         let mut finding = finding(&self.ready, self.anomaly(), call.member(), self.scope);
+        if self.scope == Scope::Agent {
+            // Whose calls these are can still change while parents are missing: let it be seen.
+            finding.members = bounded(view.calls().iter());
+        }
         finding.tool = Some(view.names.text(call.tool));
         finding.count = u32::try_from(calls).unwrap_or(u32::MAX);
         let number = |n: u64| Fact::Int(i64::try_from(n).unwrap_or(i64::MAX));

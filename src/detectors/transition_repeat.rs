@@ -11,7 +11,7 @@
 use smallvec::SmallVec;
 
 use crate::lanes::{Call, View};
-use crate::model::{AnomalyType, Confidence, Finding, Lack, Likeness, Role, Severity};
+use crate::model::{AnomalyType, Confidence, Finding, Lack, Likeness, Role, Severity, Targets};
 
 use super::ready::Ready;
 use super::repeats::{self, Past, Same, same_answer};
@@ -190,7 +190,8 @@ impl TransitionRepeat {
     /// A6 and the first part of A7: one answer in a row, whatever is asked.
     fn same_answers(&self, past: &Past<'_>) -> Option<Finding> {
         let judged = past.judged;
-        if !judged.answer.known || !changes_nothing(past, judged) {
+        let certain = changes_nothing(past, judged);
+        if !judged.answer.known || !(certain || may_change_nothing(past, judged)) {
             return None;
         }
         let mut near = true;
@@ -200,7 +201,8 @@ impl TransitionRepeat {
         let mut last: Option<&Call> = None;
         let newest = past.calls.len().saturating_sub(1);
         for (index, call) in std::iter::once((newest, judged)).chain(past.back()) {
-            if !changes_nothing(past, call) || same_answer(call, judged) != Same::Yes {
+            let looks = changes_nothing(past, call) || (!certain && may_change_nothing(past, call));
+            if !looks || same_answer(call, judged) != Same::Yes {
                 break;
             }
             if let Some(last) = last {
@@ -221,7 +223,7 @@ impl TransitionRepeat {
         if near_members.len() >= needed && different(past, &near_members) >= 2 {
             return Some(self.answers_finding(past, &near_members, 2, "near_equal"));
         }
-        let news = judged.answer.informs && !judged.answer.pending;
+        let news = certain && judged.answer.informs && !judged.answer.pending;
         (news && members.len() >= needed && different(past, &members) >= NEW_CALLS)
             .then(|| self.answers_finding(past, &members, 3, "no_progress"))
     }
@@ -298,6 +300,16 @@ fn changes_nothing(past: &Past<'_>, call: &Call) -> bool {
             past.role(call),
             Role::Read | Role::Poll | Role::Fetch | Role::Search | Role::Shell
         )
+}
+
+/// A command of which nobody can say what it changes, if its answer is more than an acknowledgement: near-equal
+/// ones with one answer have changed nothing.
+fn may_change_nothing(past: &Past<'_>, call: &Call) -> bool {
+    let unknown = Targets {
+        unknown: true,
+        ..Targets::default()
+    };
+    past.role(call) == Role::Shell && call.changes == unknown && !call.answer.acknowledges
 }
 
 /// How many different calls these are.
@@ -381,6 +393,16 @@ mod tests {
         assert_eq!(last(&aware(), "a1=x a2=x a3=x a4=x a5=x").unwrap().rule, 2);
         assert_eq!(fires(&aware(), "a1=x a2=x a3=x a4=y a5=x a6=x"), NEVER);
         assert_eq!(fires(&aware(), "a1=x a2=x& a3=x& a4=x& a5=x&"), NEVER);
+        // A command of which nobody knows what it does: only if its answer says something.
+        let mut bench = super::super::testing::Bench::default();
+        for number in 1..=5 {
+            let mut call = bench.blank("a", &format!("a{number}"));
+            call.role = Role::Shell;
+            call.changes.unknown = true;
+            call.answer.raw = 1;
+            bench.push(call);
+        }
+        assert_eq!(bench.found(&aware()).len(), 1);
         // Calls that change something select what they change.
         assert_eq!(
             fires(&aware(), "a1=ok>f a2=ok>g a3=ok>h a4=ok>i a5=ok>j"),

@@ -162,6 +162,7 @@ fn clamp(code: i64) -> i32 {
 const VALIDATION: &[&str] = &[
     "inputvalidationerror",
     "input validation error",
+    "validation error:",
     "validation error for",
     "validation errors for",
     "missing required",

@@ -15,13 +15,22 @@ use super::failure::Failure;
 pub(super) fn run(arguments: &RunArguments) -> Result<ExitCode, Failure> {
     let (settings, warnings) = configuration::load(&arguments.config)?;
     run::install_log(&settings.telemetry.logs);
-    if warnings.warnings() > 0 {
-        tracing::warn!("{}", warnings.render(false));
+    for warning in warnings.lines() {
+        tracing::warn!("{warning}");
     }
-    match run::run(settings, &arguments.config.config)? {
+    match run::run(settings, &names(&arguments.config.config))? {
         End::Balanced => Ok(ExitCode::SUCCESS),
         End::Unbalanced => Err(Failure::Told(1)),
     }
+}
+
+/// What the configurations are called in the log: a text given in place may hold secrets.
+fn names(uris: &[String]) -> Vec<String> {
+    let names = uris.iter().map(|uri| match uri.split_once(':') {
+        Some(("yaml", _)) => "yaml:",
+        _ => uri.as_str(),
+    });
+    names.map(str::to_owned).collect()
 }
 
 impl From<StartError> for Failure {

@@ -3,7 +3,7 @@
 //! Invariant: attribute keys stand here and nowhere else; nothing here judges, compares or keeps a text.
 //! A span that no dialect knows costs one pass over its keys.
 //!
-//! A new dialect is a file of its own and a line in [`DIALECTS`].
+//! A new dialect is a file of its own and a line in `DIALECTS`.
 
 mod envelopes;
 mod fault;

@@ -1,7 +1,7 @@
 //! What a text says and looks like, as numbers and flags: claims, emptiness, repetition, error shapes.
 //!
 //! Invariant: every function is total on any text, bounded by what [`Excerpt`] reads, and in doubt says
-//! nothing: no claim, no error, no refusal. One file a language; [`claims`] holds the list of them.
+//! nothing: no claim, no error, no refusal. One file a language; `claims` holds the list of them.
 
 mod answers;
 mod calls;

@@ -154,6 +154,19 @@ impl Engine {
         self.respect_limits(now, out);
     }
 
+    /// Takes in a request whose arrival a clock beside it has stamped: what was due before comes first, then
+    /// its steps, then what its arrival makes due. However often time was let pass in between, the verdicts
+    /// are the same: so a recording with its stamps replays to what was said live.
+    pub fn arrive(&mut self, reading: Reading, now: Timestamp, out: &mut Output) {
+        if self.next_due().is_some_and(|due| due < now) {
+            self.advance(now.minus(std::time::Duration::from_nanos(1)), out);
+        }
+        self.ingest(reading, now, out);
+        if self.next_due().is_some_and(|due| due <= now) {
+            self.advance(now, out);
+        }
+    }
+
     /// Time has passed: judges what is due, closes what is over.
     pub fn advance(&mut self, now: Timestamp, out: &mut Output) {
         while let Some(trace) = self.timers.pop(now) {

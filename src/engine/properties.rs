@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::model::{Claim, Step};
 use crate::sessions::Settle;
 
-use super::testing::{Bench, answer, call, edit, ms, test_run};
+use super::testing::{Bench, answer, call, edit, ms, reading, test_run};
 
 const SETTLE_MS: u64 = 2000;
 
@@ -141,6 +141,40 @@ proptest! {
 
         prop_assert_eq!(found(&in_order), found(&shuffled));
         prop_assert_eq!(shuffled.released() as usize, steps.len());
+    }
+
+    #[test]
+    fn a_recording_with_its_stamps_replays_to_what_was_said_live(
+        plans in plans(),
+        ticks in prop::collection::vec(0..3000u64, 0..60),
+        two_resources in any::<bool>(),
+    ) {
+        let steps = run(&plans);
+        let mut arrivals: Vec<(u64, Step)> = steps
+            .iter()
+            .enumerate()
+            .map(|(n, (step, delay))| {
+                let mut step = step.clone();
+                step.resource += u64::from(two_resources && n % 5 == 4);
+                (end_ms(&step) + delay, step)
+            })
+            .collect();
+        arrivals.sort_by_key(|(at, _)| *at);
+        let mut live = Bench::new(|_| {});
+        let mut replayed = Bench::new(|_| {});
+        for (n, (at, step)) in arrivals.iter().enumerate() {
+            let steps = std::slice::from_ref(step);
+            replayed.engine.arrive(reading(steps), ms(*at), &mut replayed.out);
+            live.engine.arrive(reading(steps), ms(*at), &mut live.out);
+            let next = arrivals.get(n + 1).map_or(u64::MAX, |(next, _)| *next);
+            if let Some(tick) = ticks.get(n) {
+                // Timers fire late, never early, and never at or after the next arrival.
+                live.advance((at + tick).min(next - 1).max(*at));
+            }
+        }
+        live.drain(1_000_000);
+        replayed.drain(1_000_000);
+        prop_assert_eq!(found(&live), found(&replayed));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub trait Machine {
 
 impl Machine for Engine {
     fn ingest(&mut self, reading: Reading, now: Timestamp, out: &mut Output) {
-        Self::ingest(self, reading, now, out);
+        self.arrive(reading, now, out);
     }
     fn advance(&mut self, now: Timestamp, out: &mut Output) {
         Self::advance(self, now, out);

@@ -26,8 +26,8 @@ impl Driver {
         }
     }
 
-    /// Judges one request. Its steps are taken in before the timers that its arrival makes due. `see` is
-    /// shown every step read.
+    /// Judges one request. Without a stamp of its arrival its steps are taken in before the timers that it
+    /// makes due, as the recording does not say what came first. `see` is shown every step read.
     ///
     /// # Errors
     /// The body is no request.
@@ -45,11 +45,17 @@ impl Driver {
             first_malformed: reading.malformed.first.clone(),
         };
         reading.steps.iter().for_each(&mut see);
-        self.now = self
-            .now
-            .max(received.unwrap_or_else(|| greatest_end(&reading, self.skew)));
-        self.engine.ingest(reading, self.now, out);
-        self.engine.advance(self.now, out);
+        match received {
+            Some(received) => {
+                self.now = self.now.max(received);
+                self.engine.arrive(reading, self.now, out);
+            }
+            None => {
+                self.now = self.now.max(greatest_end(&reading, self.skew));
+                self.engine.ingest(reading, self.now, out);
+                self.engine.advance(self.now, out);
+            }
+        }
         Ok(fed)
     }
 

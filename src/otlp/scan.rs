@@ -70,8 +70,56 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Box<Fault>> {
     std::str::from_utf8(bytes).map_err(|_| Fault::utf8())
 }
 
+/// [`check_entry`] of the form that nearly all have: key, then one plain value, nothing else. `None` for any other.
+#[inline]
+fn plain_entry(bytes: &[u8]) -> Option<(&str, Value<'_>)> {
+    const KEY: u8 = (key_value::KEY << 3 | 2).to_le_bytes()[0];
+    const VALUE: u8 = (key_value::VALUE << 3 | 2).to_le_bytes()[0];
+    const STRING: u8 = (any_value::STRING << 3 | 2).to_le_bytes()[0];
+    const BOOL: u8 = (any_value::BOOL << 3).to_le_bytes()[0];
+    const INT: u8 = (any_value::INT << 3).to_le_bytes()[0];
+    const DOUBLE: u8 = (any_value::DOUBLE << 3 | 1).to_le_bytes()[0];
+    let (key, rest) = short_field(bytes, KEY)?;
+    let (any, []) = short_field(rest, VALUE)? else {
+        return None;
+    };
+    let value = match any {
+        [STRING, ..] => match short_field(any, STRING)? {
+            (text, []) => Value::Str(std::str::from_utf8(text).ok()?),
+            _ => return None,
+        },
+        [BOOL, truth @ (0 | 1)] => Value::Bool(*truth == 1),
+        [INT, number] if *number < 0x80 => Value::Int(i64::from(*number)),
+        [DOUBLE, bits @ ..] => Value::Double(f64::from_le_bytes(bits.try_into().ok()?)),
+        _ => return None,
+    };
+    Some((std::str::from_utf8(key).ok()?, value))
+}
+
+/// The content of a field with this tag and a length of one or two bytes, and what follows.
+#[inline]
+fn short_field(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    match bytes {
+        [first, len, rest @ ..] if *first == tag && *len < 0x80 => {
+            rest.split_at_checked(usize::from(*len))
+        }
+        [first, low, high, rest @ ..] if *first == tag && *high < 0x80 => {
+            rest.split_at_checked(usize::from(low & 0x7f) | usize::from(*high) << 7)
+        }
+        _ => None,
+    }
+}
+
 /// Checks a KeyValue whose value may be `levels` deep.
+#[inline]
 pub(super) fn check_entry(bytes: &[u8], levels: u32) -> Result<(&str, Value<'_>), Box<Fault>> {
+    match plain_entry(bytes) {
+        Some(entry) if levels > 0 => Ok(entry),
+        _ => check_any_entry(bytes, levels),
+    }
+}
+
+fn check_any_entry(bytes: &[u8], levels: u32) -> Result<(&str, Value<'_>), Box<Fault>> {
     let mut key = "";
     let mut scan = Scan::NEW;
     for field in Fields::new(bytes) {

@@ -81,14 +81,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&mut self) -> Result<Field<'a>, WireError> {
         let (number, wire_type) = key(&mut self.rest)?;
         let wire = self.value(number, wire_type)?;
         Ok(Field { number, wire })
     }
 
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, number: u32, wire_type: u32) -> Result<Wire<'a>, WireError> {
         Ok(match wire_type {
             0 => Wire::Varint(varint(&mut self.rest)?),
@@ -114,7 +114,7 @@ impl<'a> Fields<'a> {
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<Field<'a>, WireError>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
             return None;
@@ -127,7 +127,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn key(rest: &mut &[u8]) -> Result<(u32, u32), WireError> {
     let key = u32::try_from(varint(rest)?).map_err(|_| WireError::FieldNumber)?;
     let number = key >> 3;
@@ -137,14 +137,14 @@ fn key(rest: &mut &[u8]) -> Result<(u32, u32), WireError> {
     Ok((number, key & 7))
 }
 
-#[inline]
+#[inline(always)]
 fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Result<&'a [u8; N], WireError> {
     let (bytes, tail) = rest.split_first_chunk().ok_or(WireError::Length)?;
     *rest = tail;
     Ok(bytes)
 }
 
-#[inline]
+#[inline(always)]
 fn varint(rest: &mut &[u8]) -> Result<u64, WireError> {
     match **rest {
         [low, ref tail @ ..] if low < 0x80 => {
@@ -159,6 +159,7 @@ fn varint(rest: &mut &[u8]) -> Result<u64, WireError> {
     }
 }
 
+#[inline(never)]
 fn long_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
     let mut value = 0u64;
     for place in 0..10 {
@@ -179,6 +180,7 @@ fn long_varint(rest: &mut &[u8]) -> Result<u64, WireError> {
 }
 
 /// Skips a group whose start has been read. A stack of numbers, so that depth costs no recursion.
+#[cold]
 fn skip_group(rest: &mut &[u8], number: u32) -> Result<(), WireError> {
     let mut open = smallvec::SmallVec::<[u32; 4]>::from_slice(&[number]);
     while let Some(&innermost) = open.last() {

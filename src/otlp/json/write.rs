@@ -10,7 +10,7 @@ use crate::otlp::Limits;
 use crate::otlp::malformed::{BodyError, Fault, Reason};
 use crate::otlp::scan::text;
 use crate::otlp::views::enumeration;
-use crate::otlp::wire::{Fields, Wire};
+use crate::otlp::wire::{Field, Fields, Wire};
 
 /// An ExportTraceServiceRequest as one line of OTLP/JSON, without a line break at its end. Pieces of split messages are joined, fields
 /// that the schema does not know are left out. Fails on a body that [`crate::otlp::read`] would refuse or cut.
@@ -33,24 +33,11 @@ struct Writer {
 
 type Written = Result<(), Box<Fault>>;
 
-/// The wires of one field, over all pieces of its message.
-fn occurrences<'a, 'p>(
-    pieces: &'p [&'a [u8]],
-    number: u32,
-) -> impl Iterator<Item = Wire<'a>> + use<'a, 'p> {
-    pieces
-        .iter()
-        .flat_map(|piece| Fields::new(piece).map_while(Result::ok))
-        .filter(move |field| field.number == number)
-        .map(|field| field.wire)
-}
-
 impl Writer {
     fn message(&mut self, message: &'static Message, pieces: &[&[u8]]) -> Written {
-        for piece in pieces {
-            for field in Fields::new(piece) {
-                field?;
-            }
+        let mut fields = SmallVec::<[Field<'_>; 16]>::new();
+        for field in pieces.iter().flat_map(|piece| Fields::new(piece)) {
+            fields.push(field?);
         }
         self.levels = self
             .levels
@@ -59,10 +46,14 @@ impl Writer {
         self.out.push('{');
         let start = self.out.len();
         if message.oneof {
-            self.oneof(message, pieces)?;
+            self.oneof(message, &fields)?;
         } else {
             for entry in message.fields {
-                let wires: SmallVec<[Wire<'_>; 8]> = occurrences(pieces, entry.number).collect();
+                let wires: SmallVec<[Wire<'_>; 4]> = fields
+                    .iter()
+                    .filter(|field| field.number == entry.number)
+                    .map(|field| field.wire)
+                    .collect();
                 self.field(entry, &wires, start, false)?;
             }
         }
@@ -72,11 +63,10 @@ impl Writer {
     }
 
     /// The case that was set last, with those of its pieces that no other case has overwritten.
-    fn oneof(&mut self, message: &'static Message, pieces: &[&[u8]]) -> Written {
-        let mut wires = SmallVec::<[Wire<'_>; 8]>::new();
+    fn oneof(&mut self, message: &'static Message, fields: &[Field<'_>]) -> Written {
+        let mut wires = SmallVec::<[Wire<'_>; 4]>::new();
         let mut last: Option<&Entry> = None;
-        let fields = pieces.iter().flat_map(|piece| Fields::new(piece));
-        for field in fields.map_while(Result::ok) {
+        for field in fields {
             let entry = message.fields.iter().find(|e| e.number == field.number);
             let Some(entry) = entry else { continue };
             if last.is_some_and(|last| last.number != entry.number) {
@@ -106,7 +96,9 @@ impl Writer {
         if before > start {
             self.out.push(',');
         }
-        let _ = write!(self.out, "\"{}\":", entry.name);
+        self.out.push('"');
+        self.out.push_str(entry.name);
+        self.out.push_str("\":");
         let named = self.out.len();
         let written = match entry.kind {
             Kind::Many(message) => self.list(entry, wires, |writer, bytes| {
@@ -161,8 +153,8 @@ impl Writer {
             }
             (Kind::Id(_), Wire::Bytes(bytes)) => {
                 out.push('"');
-                for byte in bytes {
-                    let _ = write!(out, "{byte:02x}");
+                for digit in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+                    out.extend(char::from_digit(u32::from(digit), 16));
                 }
                 out.push('"');
                 !bytes.is_empty()

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
 use crate::annotations::{self, RunSummary, SpanTimes};
-use crate::model::{Action, Patch, Release, Report, Selection, SpanId, Step, Timestamp, TraceId};
+use crate::model::{
+    Action, Link, Patch, Release, Report, Selection, SpanId, Step, Timestamp, TraceId,
+};
 use crate::sessions::{Seen, Site};
 use crate::steps::Reading;
 
@@ -79,9 +81,7 @@ impl Engine {
             held: Vec::new(),
             touched: SmallVec::new(),
         };
-        for link in &reading.links {
-            self.sessions.link(link);
-        }
+        self.note_links(&reading.steps, &reading.links, now);
         for step in &reading.steps {
             self.observe(step, &mut work, now, out);
         }
@@ -94,6 +94,21 @@ impl Engine {
             }
         }
         self.release(work, out);
+    }
+
+    /// Spans between steps are known before the steps are looked at, those of a new run as well.
+    fn note_links(&mut self, steps: &[Step], links: &[Link], now: Timestamp) {
+        if links.is_empty() {
+            return;
+        }
+        let opened = self.sessions.opened();
+        for step in steps {
+            self.sessions.open_for(step, now);
+        }
+        self.counters.runs_opened += self.sessions.opened() - opened;
+        for link in links {
+            self.sessions.link(link);
+        }
     }
 
     fn observe(&mut self, step: &Step, work: &mut Work, now: Timestamp, out: &mut Output) {

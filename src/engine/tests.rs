@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::model::{Action, Carrier, Claim, Selection, Step};
+use crate::model::{Action, Carrier, Claim, Link, Selection, Step};
 use crate::sessions::{CloseReason, Settle, Turn};
 
-use super::testing::{Bench, answer, call, edit, ms, root, span, test_run, trace};
+use super::testing::{Bench, answer, call, edit, ms, reading, root, span, test_run, trace};
 use super::{Answer, Mode, Query};
 
 fn same(trace: u8, from: u32, count: u32) -> Vec<Step> {
@@ -360,6 +360,28 @@ fn a_finding_over_unseen_parents_stands_when_nobody_claims_the_steps() {
     bench.advance(6_400);
     assert_eq!(bench.reports(), ["stuck opened @3"]);
     assert_eq!((bench.released(), bench.patched()), (3, 1));
+}
+
+#[test]
+fn parents_that_no_dialect_knows_are_seen_with_the_first_request_of_a_run() {
+    let mut bench = Bench::new(|_| {});
+    let mut steps = same(1, 1, 3);
+    let mut links = Vec::new();
+    for (n, step) in (0..).zip(&mut steps) {
+        step.parent = Some(span(200 + n));
+        links.push(Link {
+            trace: step.trace,
+            span: span(200 + n),
+            parent: span(300),
+        });
+    }
+    let mut request = reading(&steps);
+    request.links = links;
+    request.spans = 6;
+    bench.engine.ingest(request, ms(400), &mut bench.out);
+    assert_eq!(bench.reports(), ["stuck opened @3"]);
+    assert_eq!((bench.released(), bench.patched()), (6, 1));
+    assert_eq!(bench.engine.counters().runs_opened, 1);
 }
 
 #[test]

@@ -44,6 +44,15 @@ impl Sessions {
         seen
     }
 
+    /// Opens the run of a step that is about to be observed, so that it can be told of the spans between its
+    /// steps before.
+    pub fn open_for(&mut self, step: &Step, now: Timestamp) {
+        let key = self.run_key(step, now);
+        if self.tombstones.get(key, now).is_none() && self.runs.get(&key).is_none() {
+            self.open_run(key, step, now);
+        }
+    }
+
     fn run_key(&mut self, step: &Step, now: Timestamp) -> TraceId {
         let known = self.key_of(step.trace);
         if self.settings.turn != Turn::Conversation || self.runs.get(&known).is_some() {

@@ -252,6 +252,11 @@ impl<'a> SpanView<'a> {
         std::iter::from_fn(next)
     }
 
+    /// The span as it lies in its body, without tag and length.
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Bytes that the span takes in its body, without tag and length.
     pub fn encoded_len(&self) -> usize {
         self.bytes.len()

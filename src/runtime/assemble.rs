@@ -4,6 +4,7 @@
 //! and spans flow only when everything behind them runs.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -61,6 +62,7 @@ pub struct Running {
     pub(super) settings: config::Settings,
     pub(super) health: Arc<Health>,
     pub(super) receivers: Vec<figures::Receiver>,
+    pub(super) addresses: Vec<(&'static str, SocketAddr)>,
     pub(super) servers: JoinSet<()>,
     pub(super) stop_receiving: watch::Sender<bool>,
     pub(super) engine: Handle<Engine>,
@@ -85,6 +87,7 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
     let (exporters, works) = start_exporters(&settings, &pressure, &given_up)?;
     let (intake, arrivals) = receivers::intake(&settings.intake, pressure);
     let receivers: Vec<figures::Receiver> = doors.iter().map(Door::figures).collect();
+    let addresses = doors.iter().filter_map(Door::address).collect();
     let (engine, thread) = engine_task::start(
         engine(&settings),
         Surroundings {
@@ -118,6 +121,7 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
         settings,
         health,
         receivers,
+        addresses,
         servers,
         stop_receiving,
         engine,
@@ -162,12 +166,21 @@ impl Door {
     fn figures(&self) -> figures::Receiver {
         figures::Receiver {
             id: self.id.clone(),
-            transport: match self.protocol {
-                Protocol::Grpc(_) => "grpc",
-                Protocol::Http(_) => "http",
-            },
+            transport: self.transport(),
             counters: self.counters.clone(),
         }
+    }
+
+    fn transport(&self) -> &'static str {
+        match self.protocol {
+            Protocol::Grpc(_) => "grpc",
+            Protocol::Http(_) => "http",
+        }
+    }
+
+    fn address(&self) -> Option<(&'static str, SocketAddr)> {
+        let address = self.listener.local_addr().ok()?;
+        Some((self.transport(), address))
     }
 }
 

@@ -13,6 +13,7 @@ pub mod figures;
 pub mod files;
 pub mod guarded;
 pub mod log;
+pub mod loopback;
 pub mod net;
 pub mod outstanding;
 pub mod process;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: it ends by the deadline, and says of every span that was accepted where it is.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -76,7 +77,21 @@ impl Running {
         }
     }
 
-    fn accepted(&self) -> u64 {
+    /// Where receivers listen, by transport: `grpc` or `http`.
+    pub fn addresses(&self) -> &[(&'static str, SocketAddr)] {
+        &self.addresses
+    }
+
+    /// The books of every exporter, by its name.
+    pub fn balances(&self) -> Vec<(&str, Balance)> {
+        let exporters = self.exporters.iter();
+        exporters
+            .map(|exporter| (exporter.name(), exporter.balance()))
+            .collect()
+    }
+
+    /// Spans that receivers have accepted.
+    pub fn accepted(&self) -> u64 {
         let counters = self.receivers.iter().map(|receiver| &receiver.counters);
         counters
             .map(|counters| Counters::read(&counters.accepted_spans))

@@ -7,15 +7,20 @@ use anstyle::{AnsiColor, Style};
 
 use crate::engine::ClosedRun;
 use crate::model::{
-    Action, Claim, Name, Outcome, Report, Severity, SpanId, Step, Timestamp, TraceId, Verdict,
+    Action, Claim, Name, Outcome, Report, SpanId, Step, Timestamp, TraceId, Verdict,
 };
 
 /// Lines kept of one run; a longer one shows its beginning and what was found.
 const LINES_MAX: usize = 4_000;
 
+/// Equal lines in a row that become one in a brief timeline.
+const BRIEF_GROUP: usize = 3;
+
 /// One step, as it is shown.
 #[derive(Debug)]
 struct Line {
+    /// Its place in the run, by arrival: the number that messages name.
+    number: usize,
     span: SpanId,
     start: Timestamp,
     end: Timestamp,
@@ -23,34 +28,71 @@ struct Line {
     what: String,
     how: &'static str,
     failed: bool,
+    /// Neither acts nor claims anything: asks for a tool, answers, or repeats what a step within it says.
+    aside: bool,
+}
+
+/// What is said of one step.
+#[derive(Clone, Debug)]
+pub(super) struct Remark {
+    /// The step.
+    pub(super) span: SpanId,
+    /// Its colour.
+    pub(super) style: Style,
+    /// In colour: what it is.
+    pub(super) head: String,
+    /// After the head: the sentence. Without one the head stands beside the step, not under it.
+    pub(super) text: String,
+    /// The step is where the run broke.
+    pub(super) breaks: bool,
 }
 
 /// What was read, by run.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     runs: BTreeMap<TraceId, Vec<Line>>,
-    reports: BTreeMap<TraceId, Vec<Report>>,
+    remarks: BTreeMap<TraceId, Vec<Remark>>,
+    /// Tool calls, claims and steps with remarks only, at most this many columns wide.
+    brief: Option<usize>,
     sessions: Vec<(Name, Vec<ClosedRun>)>,
     at: BTreeMap<Name, usize>,
 }
 
 impl Timeline {
+    /// One that shows tool calls, claims and steps with remarks only, in at most `columns`.
+    pub(super) fn brief(columns: usize) -> Self {
+        Self {
+            brief: Some(columns),
+            ..Self::default()
+        }
+    }
+
     /// Notes a step.
     pub(super) fn see(&mut self, step: &Step) {
         let lines = self.runs.entry(step.trace).or_default();
         if lines.len() < LINES_MAX && !lines.iter().rev().take(64).any(|l| l.span == step.span) {
-            lines.push(line(step));
+            lines.push(line(step, lines.len()));
         }
     }
 
     /// Notes what was found.
     pub(super) fn report(&mut self, report: &Report) {
-        if let Some(judged) = report.finding.judged() {
-            self.reports
-                .entry(judged.trace)
-                .or_default()
-                .push(report.clone());
+        let finding = &report.finding;
+        if let Some(judged) = finding.judged() {
+            let remark = found(
+                judged.span,
+                report.severity.name(),
+                finding.anomaly.name(),
+                finding.reason,
+                &finding.message,
+            );
+            self.remark(judged.trace, remark);
         }
+    }
+
+    /// Notes a remark on a step of a run.
+    pub(super) fn remark(&mut self, trace: TraceId, remark: Remark) {
+        self.remarks.entry(trace).or_default().push(remark);
     }
 
     /// Notes the end of a run, which tells its session.
@@ -121,108 +163,125 @@ impl Timeline {
         Ok(())
     }
 
-    fn write_run(&self, out: &mut dyn Write, trace: TraceId) -> io::Result<()> {
+    /// Writes the steps of one run.
+    pub(super) fn write_run(&self, out: &mut dyn Write, trace: TraceId) -> io::Result<()> {
         let Some(lines) = self.runs.get(&trace) else {
             return Ok(());
         };
-        let mut lines: Vec<&Line> = lines.iter().collect();
+        let remarks = self.remarks.get(&trace).map_or(&[][..], Vec::as_slice);
+        let on = |span: SpanId| remarks.iter().filter(move |remark| remark.span == span);
+        let zero = lines.iter().map(|line| line.start).min();
+        let zero = zero.unwrap_or_default();
+        let shown =
+            |line: &&Line| self.brief.is_none() || !line.aside || on(line.span).next().is_some();
+        let mut lines: Vec<&Line> = lines.iter().filter(shown).collect();
         lines.sort_by_key(|line| (line.end, line.start));
-        let zero = lines
-            .iter()
-            .map(|line| line.start)
-            .min()
-            .unwrap_or_default();
-        let reports = self
-            .reports
-            .get(&trace)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let fewest = self.brief.map_or(2, |_| BRIEF_GROUP);
         let mut at = 0;
         while let Some(line) = lines.get(at) {
-            let found: Vec<&Report> = found_on(reports, line.span).collect();
             let like = |other: &&&Line| {
                 other.what == line.what
                     && other.how == line.how
                     && other.who == line.who
-                    && found_on(reports, other.span).next().is_none()
+                    && on(other.span).next().is_none()
             };
-            let rest = lines.get(at + 1..).unwrap_or_default();
-            let same = if found.is_empty() {
-                rest.iter().take_while(like).count()
-            } else {
-                0
+            let rest = lines.get(at..).unwrap_or_default();
+            let same = match on(line.span).next() {
+                Some(_) => 1,
+                None => rest.iter().take_while(like).count(),
             };
-            write_line(out, line, zero, same, !found.is_empty())?;
-            for report in found {
-                write_report(out, report)?;
+            let same = if same < fewest { 1 } else { same };
+            self.write_line(out, line, zero, same, on(line.span))?;
+            for remark in on(line.span).filter(|remark| !remark.text.is_empty()) {
+                self.write_remark(out, remark)?;
             }
-            at += 1 + same;
+            at += same;
         }
         Ok(())
     }
+
+    fn write_line<'a>(
+        &self,
+        out: &mut dyn Write,
+        line: &Line,
+        zero: Timestamp,
+        same: usize,
+        remarks: impl Iterator<Item = &'a Remark> + Clone,
+    ) -> io::Result<()> {
+        let dim = Style::new().dimmed();
+        let how = if line.failed {
+            AnsiColor::Red.on_default()
+        } else {
+            Style::new()
+        };
+        let breaks = remarks.clone().any(|remark| remark.breaks);
+        let bullet = if breaks { ">" } else { " " };
+        let times = match same {
+            1 => String::new(),
+            same => format!(" x{same}"),
+        };
+        let who = match line.who.as_deref() {
+            Some(who) if self.brief.is_none() => format!("  {dim}({who}){dim:#}"),
+            _ => String::new(),
+        };
+        let number = format!("#{}", line.number);
+        let at = line.end.since(zero).as_secs_f64();
+        write!(out, "{bullet} {dim}{number:>5} {at:>9.3}s{dim:#}  ")?;
+        let what = short(&line.what, 38);
+        if line.how.is_empty() && times.is_empty() && who.is_empty() {
+            write!(out, "{what}")?;
+        } else {
+            write!(out, "{what:<38} {how}{}{how:#}{times}{who}", line.how)?;
+        }
+        for remark in remarks.filter(|remark| remark.text.is_empty()) {
+            let style = remark.style;
+            write!(out, "  {style}{}{style:#}", remark.head)?;
+        }
+        writeln!(out)
+    }
+
+    fn write_remark(&self, out: &mut dyn Write, remark: &Remark) -> io::Result<()> {
+        const INDENT: usize = 20;
+        let Remark {
+            style, head, text, ..
+        } = remark;
+        let columns = self.brief.map_or(usize::MAX, |columns| columns - INDENT);
+        let mut used = head.chars().count() + 1;
+        write!(out, "{:INDENT$}{style}{head}{style:#}:", "")?;
+        for word in text.split(' ') {
+            let width = word.chars().count() + 1;
+            if used + width > columns {
+                write!(out, "\n{:1$}", "", INDENT + 1)?;
+                used = 1;
+            }
+            write!(out, " {word}")?;
+            used += width;
+        }
+        writeln!(out)
+    }
 }
 
-fn found_on(reports: &[Report], span: SpanId) -> impl Iterator<Item = &Report> {
-    reports.iter().filter(move |report| {
-        report
-            .finding
-            .judged()
-            .is_some_and(|judged| judged.span == span)
-    })
-}
-
-fn write_line(
-    out: &mut dyn Write,
-    line: &Line,
-    zero: Timestamp,
-    same: usize,
-    marked: bool,
-) -> io::Result<()> {
-    let dim = Style::new().dimmed();
-    let how = if line.failed {
-        AnsiColor::Red.on_default()
-    } else {
-        Style::new()
+/// What is said of the step at which something was found.
+pub(super) fn found(
+    span: SpanId,
+    severity: &str,
+    anomaly: &str,
+    reason: Option<&str>,
+    message: &str,
+) -> Remark {
+    let colour = match severity {
+        "info" => AnsiColor::Cyan,
+        "warning" => AnsiColor::Yellow,
+        _ => AnsiColor::Red,
     };
-    let bullet = if marked { ">" } else { " " };
-    let times = if same > 0 {
-        format!(" x{}", same + 1)
-    } else {
-        String::new()
-    };
-    let who = line
-        .who
-        .as_deref()
-        .map(|who| format!("  ({who})"))
-        .unwrap_or_default();
-    let at = line.end.since(zero).as_secs_f64();
-    writeln!(
-        out,
-        "{bullet} {dim}{at:>9.3}s{dim:#}  {:<38} {how}{}{how:#}{times}{dim}{who}{dim:#}",
-        short(&line.what, 38),
-        line.how
-    )
-}
-
-fn write_report(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    let colour = match report.severity {
-        Severity::Info => AnsiColor::Cyan,
-        Severity::Warning => AnsiColor::Yellow,
-        Severity::Error | Severity::Critical => AnsiColor::Red,
-    };
-    let style = colour.on_default().bold();
-    let finding = &report.finding;
-    let reason = finding
-        .reason
-        .map(|reason| format!(" ({reason})"))
-        .unwrap_or_default();
-    writeln!(
-        out,
-        "             {style}{} {}{reason}{style:#}: {}",
-        report.severity.name(),
-        finding.anomaly,
-        finding.message
-    )
+    let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    Remark {
+        span,
+        style: colour.on_default().bold(),
+        head: format!("{severity} {anomaly}{reason}"),
+        text: message.to_owned(),
+        breaks: true,
+    }
 }
 
 fn unjudged(runs: &[ClosedRun]) -> String {
@@ -242,7 +301,8 @@ fn unjudged(runs: &[ClosedRun]) -> String {
     parts.join("; ")
 }
 
-fn line(step: &Step) -> Line {
+fn line(step: &Step, number: usize) -> Line {
+    let mut aside = false;
     let (what, how, failed) = match &step.action {
         Action::ToolCall(call) => {
             let verification = call.effects.verification.as_ref();
@@ -251,6 +311,7 @@ fn line(step: &Step) -> Line {
                 (Some(Verdict::Failed), _) => "failed",
                 (Some(Verdict::ZeroTests), _) => "no tests",
                 (Some(Verdict::Masked), _) => "exit masked",
+                (_, Outcome::Succeeded) if call.answer.pending => "still going on",
                 (_, Outcome::Succeeded) => "ok",
                 (_, Outcome::Failed(_)) => "failed",
                 (_, Outcome::Refused) => "refused",
@@ -264,6 +325,7 @@ fn line(step: &Step) -> Line {
         }
         Action::ModelCall(model) => {
             let claim = model.text.map_or(Claim::None, |text| text.claim);
+            aside = !model.requested.is_empty() || claim == Claim::None;
             let asked: Vec<&str> = model.requested.iter().map(|call| &*call.tool).collect();
             let what = if asked.is_empty() {
                 "model answers".to_owned()
@@ -273,6 +335,7 @@ fn line(step: &Step) -> Line {
             (what, claim_words(claim), model.failed)
         }
         Action::AgentRun(run) => {
+            aside = true;
             let claim = run.output.map_or(Claim::None, |text| text.claim);
             let how = if run.failed {
                 "failed"
@@ -283,6 +346,7 @@ fn line(step: &Step) -> Line {
         }
     };
     Line {
+        number,
         span: step.span,
         start: step.start,
         end: step.end,
@@ -290,6 +354,7 @@ fn line(step: &Step) -> Line {
         what,
         how,
         failed,
+        aside,
     }
 }
 

@@ -351,6 +351,38 @@ mod tests {
     }
 
     #[test]
+    fn a_flight_that_brings_no_marks_is_not_right() {
+        let cases = cases::load().unwrap();
+        let sent: Vec<_> = cases.iter().map(|case| case.bodies.clone()).collect();
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 4317));
+        let flight = Flight {
+            out: sent.iter().flatten().skip(1).cloned().collect(),
+            sent,
+            cases,
+            ports: Ports {
+                grpc: address,
+                http: address,
+                backend: address,
+            },
+            accepted: 100,
+            books: None,
+            wrong: Vec::new(),
+        };
+        let told = Told::new(&flight).unwrap();
+        assert!(!told.is_right());
+        let mut text = Vec::new();
+        told.write(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        for what in [
+            "did not come out",
+            "stuck at #5 should have been found, but nothing was",
+            "accepted + synthetic is not sent + dropped",
+        ] {
+            assert!(text.contains(what), "{what} is not in\n{text}");
+        }
+    }
+
+    #[test]
     fn the_naive_rule_is_computed() {
         let cases = cases::load().unwrap();
         let fires: Vec<bool> = cases

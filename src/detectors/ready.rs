@@ -6,13 +6,15 @@ use crate::lanes::{NameId, Names};
 use crate::model::Severity;
 
 use super::settings::Common;
-use super::{Rules, ToolOverride};
+use super::{KeyBy, Rules, ToolOverride};
 
 /// The common part made ready: rules chosen, globs compiled.
 #[derive(Clone, Debug)]
 pub(super) struct Ready {
     pub(super) rules: Rules,
     pub(super) severity: Option<Severity>,
+    /// Calls of some tool are the same whatever their arguments.
+    pub(super) keys_by_tool: bool,
     /// Plain names first, then the longest glob.
     overrides: Vec<(GlobMatcher, ToolOverride)>,
 }
@@ -32,6 +34,10 @@ impl Ready {
         Self {
             rules: common.rules.unwrap_or(rules),
             severity: common.severity,
+            keys_by_tool: common
+                .tools
+                .values()
+                .any(|over| over.key == Some(KeyBy::Tool)),
             overrides: overrides
                 .into_iter()
                 .map(|(glob, over)| (glob.compile_matcher(), over))

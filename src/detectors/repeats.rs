@@ -141,10 +141,19 @@ impl<'v> Past<'v> {
         range.into_iter().any(|index| self.resets(index, call))
     }
 
-    /// Whether an earlier call of the turn has the key of the judged one. Cheap: most steps end here.
+    /// Whether an earlier call has the key of the judged one, or may count as the same by configuration. Cheap:
+    /// most steps end here, so nothing else is looked at.
     pub(super) fn seen_before(&self) -> bool {
-        self.back()
-            .any(|(_, call)| self.same_call(call, self.judged))
+        let before = self.calls.len().saturating_sub(1);
+        let judged = self.judged;
+        self.ready.keys_by_tool
+            || self
+                .calls
+                .get(..before)
+                .unwrap_or_default()
+                .iter()
+                .rev()
+                .any(|call| call.key == judged.key && call.tool == judged.tool)
     }
 
     /// Whether all these members answered with the very same text.

@@ -89,7 +89,7 @@ impl Session {
         let mut last: HashMap<&'static str, Timestamp> = HashMap::new();
         for (index, step) in case["steps"].as_array().unwrap().iter().enumerate() {
             let ms = step["t_ms"].as_f64().unwrap_or(0.0).max(0.0);
-            let now = Timestamp::from_nanos((ms * 1e6).round() as u64);
+            let now = Timestamp::ZERO.plus(Duration::from_secs_f64(ms / 1000.0));
             let Some(at) = self.take(step, now) else {
                 continue;
             };

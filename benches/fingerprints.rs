@@ -1,6 +1,5 @@
 //! Costs of one text: canonical form and key of arguments, digest of an answer, facts of a model's text.
 //! `cargo bench --bench fingerprints`
-#![expect(missing_docs, reason = "criterion's macros make public items")]
 
 use std::hint::black_box;
 

@@ -112,11 +112,11 @@ fn spans(criterion: &mut Criterion) {
         ("chat_120kb", chat_spans()),
         ("other", other_spans()),
     ] {
-        group.bench_function(&format!("bytes_only/{name}"), |bencher| {
+        group.bench_function(format!("bytes_only/{name}"), |bencher| {
             bencher.iter(|| otlp::read(black_box(body.clone()), |_| {}));
         });
         let mut reader = Reader::new(Arc::new(Settings::default()));
-        group.bench_function(&format!("steps/{name}"), |bencher| {
+        group.bench_function(format!("steps/{name}"), |bencher| {
             bencher.iter(|| reader.read(black_box(body.clone())));
         });
     }

@@ -117,10 +117,14 @@ pub(super) struct Anomaly {
 
 /// Reads the processor's entry. `None` when its value is of no use; then that is reported.
 pub(super) fn read(entry: &Entry, problems: &mut Problems) -> Option<Anomaly> {
-    Some(Anomaly {
-        engine: judging(entry, problems)?,
-        steps: reading(entry, problems),
-    })
+    let engine = judging(entry, problems)?;
+    let pairs = engine.detectors.common(AnomalyType::TransitionRepeat);
+    let source = pairs.rules.unwrap_or(engine.rules) == Rules::Source;
+    let steps = steps::Settings {
+        source_answers: pairs.enabled && source,
+        ..reading(entry, problems)
+    };
+    Some(Anomaly { steps, engine })
 }
 
 fn reading(entry: &Entry, problems: &mut Problems) -> steps::Settings {

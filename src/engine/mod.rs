@@ -10,15 +10,24 @@ mod intake;
 mod judge;
 mod opinion;
 #[cfg(test)]
-#[expect(clippy::cast_possible_truncation, reason = "counts of a test are small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "counts of a test are small"
+)]
 mod properties;
 mod report;
 mod settings;
 #[cfg(test)]
-#[expect(clippy::cast_possible_truncation, reason = "counts of a test are small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "counts of a test are small"
+)]
 pub(crate) mod testing;
 #[cfg(test)]
-#[expect(clippy::cast_possible_truncation, reason = "counts of a test are small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "counts of a test are small"
+)]
 mod tests;
 mod timers;
 

@@ -82,7 +82,9 @@ fn tool_call(
         signature: arguments
             .filter(|_| reader.show_signature)
             .map(|arguments| fingerprints::signature(tool, arguments).0),
-        answer: excerpt.map(answer).unwrap_or_default(),
+        answer: excerpt
+            .map(|text| answer(text, reader.source_answers))
+            .unwrap_or_default(),
         outcome,
         role: understood.role,
         effects: understood.effects,
@@ -114,12 +116,16 @@ fn begins_json(text: &str) -> bool {
 }
 
 /// What came back, as hashes and flags.
-fn answer(text: Excerpt<'_>) -> Answer {
+fn answer(text: Excerpt<'_>, source: bool) -> Answer {
     Answer {
         known: true,
         raw: digest::raw(text),
         digest: digest::neutral(text),
-        canonical: fingerprints::agentbudget_digest(text),
+        canonical: if source {
+            fingerprints::agentbudget_digest(text)
+        } else {
+            0
+        },
         acknowledges: texts::acknowledges(text),
         informs: texts::informs(text),
         pending: texts::pending_state(text),

@@ -37,6 +37,7 @@ pub struct Reading {
 pub struct Reader {
     pub(super) tools: actions::Settings,
     pub(super) show_signature: bool,
+    pub(super) source_answers: bool,
     pub(super) names: Names,
     pub(super) caches: Caches,
     pub(super) calls: fingerprints::Cache,
@@ -64,6 +65,7 @@ impl Reader {
                 workspace: settings.workspace.clone(),
             },
             show_signature: settings.show_signature,
+            source_answers: settings.source_answers,
             names: Names::default(),
             caches: Caches::new(settings.seed),
             calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),

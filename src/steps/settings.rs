@@ -14,6 +14,10 @@ pub struct Settings {
     pub workspace: actions::Workspace,
     /// Whether each tool call gets its SHA-256 signature, to be shown on its span.
     pub show_signature: bool,
+    /// Whether answers are also rewritten as agentbudget does it: dear, and only its source rule wants it.
+    /// Set from the rules in force, not by a key of its own.
+    #[serde(skip)]
+    pub source_answers: bool,
     /// Seeds keys and caches, so that who sends spans cannot foresee them. Never configured: the same for
     /// all readers of a process, else equal calls would have unequal keys.
     #[serde(skip)]

@@ -1,10 +1,6 @@
 //! The source systems' vectors against the detectors with `rules: source`: each firing at its step, each
 //! silence kept, the source's cooldown played by the test.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "times of vectors are small"
-)]
 
 use std::collections::HashMap;
 use std::time::Duration;

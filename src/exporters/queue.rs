@@ -52,6 +52,9 @@ impl Queue {
         } else {
             1
         };
+        if settings.on_full == OnFull::Refuse {
+            pressure.join();
+        }
         Self {
             state: Mutex::default(),
             ready: Notify::new(),
@@ -70,14 +73,18 @@ impl Queue {
         self.state().bytes
     }
 
-    /// Puts a release at the end. With [`OnFull::Refuse`] the receivers stop at the capacity, and what
-    /// they had taken before still finds room: it is bounded by the engine's own limits.
+    /// Puts a release at the end. With [`OnFull::Refuse`] the receivers stop when no exporter has room, and
+    /// what they had taken before still finds some: it is bounded by the engine's own limits. While another
+    /// exporter has room, what does not fit here is dropped: one dead backend never blocks the others.
     pub(super) fn push(&self, release: Arc<Release>) {
         let (size, spans) = (size(&release), u64::from(release.count));
         let mut state = self.state();
         self.counters.entered(spans, release.synthetic);
-        let full = state.bytes > 0 && state.bytes.saturating_add(size) > self.capacity;
-        if state.closed || (full && self.on_full == OnFull::Drop) {
+        let full = match self.on_full {
+            OnFull::Drop => state.bytes > 0 && state.bytes.saturating_add(size) > self.capacity,
+            OnFull::Refuse => state.pressing && !self.pressure.is_on(),
+        };
+        if state.closed || full {
             let reason = if state.closed {
                 Reason::Shutdown
             } else {
@@ -162,6 +169,9 @@ impl Drop for Queue {
     fn drop(&mut self) {
         if self.state().pressing {
             self.pressure.release();
+        }
+        if self.on_full == OnFull::Refuse {
+            self.pressure.leave();
         }
     }
 }
@@ -269,6 +279,40 @@ mod tests {
         assert_eq!(balance.dropped_for(Reason::QueueFull), 2);
         assert_eq!(balance.queued, 2);
         assert!(balance.holds());
+    }
+
+    #[tokio::test]
+    async fn one_dead_exporter_never_blocks_another() {
+        let pressure = Pressure::default();
+        let settings = QueueSettings {
+            queue_size: 100,
+            ..QueueSettings::default()
+        };
+        let new = || Arc::new(Queue::new(&settings, pressure.clone(), Arc::default()));
+        let (dead, alive) = (new(), new());
+        for _ in 0..3 {
+            dead.push(release(60));
+            alive.push(release(60));
+            alive.pop().await.unwrap().sent(2);
+        }
+        assert!(
+            !pressure.is_on(),
+            "the receivers go on for the one that is alive"
+        );
+        let balance = dead.counters.balance();
+        assert_eq!(
+            (balance.queued, balance.dropped_for(Reason::QueueFull)),
+            (4, 2)
+        );
+        assert_eq!(alive.counters.balance().sent, 6);
+        // When the other one fills up as well, the receivers stop and nothing more is dropped.
+        alive.push(release(60));
+        alive.push(release(60));
+        assert!(pressure.is_on());
+        dead.push(release(60));
+        alive.push(release(60));
+        assert_eq!(dead.counters.balance().dropped_for(Reason::QueueFull), 2);
+        assert_eq!(alive.counters.balance().dropped_total(), 0);
     }
 
     #[tokio::test]

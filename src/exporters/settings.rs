@@ -217,10 +217,10 @@ pub enum Sizer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFull {
-    /// The receivers refuse, retryably, until there is room: nothing is lost, and nothing flows to the
-    /// other exporters either.
+    /// When no exporter has room, the receivers refuse, retryably, until one has: nothing is lost. While
+    /// another one has room, this one drops what is new, counted as `queue_full`.
     Refuse,
-    /// This exporter drops what is new, counted as `queue_full`; the others go on.
+    /// This exporter drops what is new, counted as `queue_full`, and never stops the receivers.
     Drop,
 }
 

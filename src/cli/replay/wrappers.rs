@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::otlp::json;
+
 /// Wrappers inside wrappers are followed this deep.
 const DEPTH_MAX: usize = 3;
 
@@ -80,30 +82,11 @@ fn ids_to_hex(value: &mut Value) {
 
 /// Hex of an id in base64: 24 characters for 16 bytes, 12 for 8. Anything else is no base64 id.
 fn hex_of_base64(id: &str) -> Option<String> {
-    let data = id.trim_end_matches('=');
-    if !matches!((id.len(), data.len()), (24, 22) | (12, 11)) {
-        return None;
-    }
-    let mut bits: u32 = 0;
-    let mut count = 0;
-    let mut bytes = Vec::new();
-    for byte in data.bytes() {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(six);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count & 0xff) as u8);
-        }
-    }
-    Some(hex::encode(bytes))
+    matches!(id.len(), 24 | 12)
+        .then(|| json::base64(id))
+        .flatten()
+        .filter(|bytes| matches!(bytes.len(), 16 | 8))
+        .map(hex::encode)
 }
 
 #[cfg(test)]

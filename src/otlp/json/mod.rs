@@ -20,6 +20,7 @@ mod tests;
 mod transcode;
 mod write;
 
+pub use number::base64;
 pub use transcode::{transcode, transcode_with_hint};
 pub(super) use write::put_string;
 pub use write::to_json;

@@ -92,8 +92,8 @@ pub(super) fn hex(text: &str) -> Option<smallvec::SmallVec<[u8; 16]>> {
         .collect()
 }
 
-/// Reads base64 of the standard or the URL-safe alphabet, padded or not.
-pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
+/// Reads base64 of the standard or the URL-safe alphabet, padded or not; `None` when it is none.
+pub fn base64(text: &str) -> Option<Vec<u8>> {
     let bare = text.trim_end_matches('=');
     let padding = text.len() - bare.len();
     if padding > 0 && (padding > 2 || !text.len().is_multiple_of(4)) || bare.len() % 4 == 1 {

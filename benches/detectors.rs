@@ -4,7 +4,9 @@
 use std::hint::black_box;
 
 use agent_sentinel::detectors::{Rules, Settings, Table};
-use agent_sentinel::lanes::{At, Call, Lane, Ledger, Names, Order, RunFacts, RunOutcome, View};
+use agent_sentinel::lanes::{
+    At, Call, Lane, Ledger, More, Names, Order, RunFacts, RunOutcome, View,
+};
 use agent_sentinel::model::{
     Answer, Arguments, Failure, Name, Outcome, Role, SpanId, Targets, Timestamp, TraceId,
 };
@@ -85,6 +87,7 @@ impl Bench {
                 waits: false,
                 lane_unknown: false,
                 sketch: [0; 32],
+                more: More::default(),
                 fired: 0,
             };
             bench.lane.insert_call(call, CALLS as usize);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use agent_sentinel::detectors::{Judgement, Rules, Settings, Table};
 use agent_sentinel::fingerprints::{agentbudget_digest, digest, exact};
 use agent_sentinel::lanes::{
-    At, Call, Lane, Ledger, Names, Order, Reply, RunFacts, RunOutcome, View,
+    At, Call, Lane, Ledger, More, Names, Order, Reply, RunFacts, RunOutcome, View,
 };
 use agent_sentinel::model::{
     Answer, Arguments, Claim, Failure, Finish, Name, Outcome, Role, SpanId, Targets, TextFacts,
@@ -156,6 +156,7 @@ impl Session {
             reasoning: None,
             finish: Finish::Stop,
             asks_for_calls: false,
+            wanted: None,
             failed: false,
             of_run,
             turn: 0,
@@ -229,6 +230,7 @@ impl Session {
             waits: false,
             lane_unknown: false,
             sketch: [0; 32],
+            more: More::default(),
             fired: 0,
         };
         self.lane.insert_call(call, CAPACITY);

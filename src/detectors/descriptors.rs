@@ -112,7 +112,7 @@ impl Descriptor {
             defaults: "-",
             severity: "info, warning at the third",
             source: "failure taxonomy sentinel: tool hallucination",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::InvalidArgs,

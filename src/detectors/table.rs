@@ -157,8 +157,10 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
         AnomalyType::BudgetTime => {
             Box::new(super::budgets::Time::new(&settings.budget_time, rules)?)
         }
-        AnomalyType::ToolHallucination
-        | AnomalyType::GoalDrift
+        AnomalyType::ToolHallucination => Box::new(
+            super::tool_hallucination::ToolHallucination::new(&settings.tool_hallucination, rules),
+        ),
+        AnomalyType::GoalDrift
         | AnomalyType::ScopeEscape
         | AnomalyType::WriteStorm
         | AnomalyType::NovelHost => return None,
@@ -178,6 +180,8 @@ mod tests {
         let found = |judgement: &Judgement| matches!(judgement, Judgement::Found(_));
         verdicts
             .iter()
+            // Lanes of this language have no definitions: always lacking.
+            .filter(|(anomaly, j)| *anomaly != AnomalyType::ToolHallucination || found(j))
             .map(|(anomaly, j)| (*anomaly, found(j)))
             .collect()
     }

@@ -6,7 +6,7 @@
 //! `<f` reads file f, `>f` changes file f, `&` same try as the call before, `*` poll, `^` answer is not final,
 //! `_` does nothing, `~` waits, `/60` a minute after the call before, `(r)` role. `|` is a user turn.
 
-use crate::lanes::{At, Call, Lane, Ledger, Names, Order, Reply, RunFacts, RunOutcome, View};
+use crate::lanes::{At, Call, Lane, Ledger, More, Names, Order, Reply, RunFacts, RunOutcome, View};
 use crate::model::{
     AnomalyType, Answer, Arguments, Claim, Failure, Finding, Finish, Name, Outcome, Role, SpanId,
     Targets, TextFacts, Timestamp, TraceId,
@@ -147,6 +147,7 @@ impl Bench {
             waits: false,
             lane_unknown: false,
             sketch: common,
+            more: More::default(),
             fired: 0,
         }
     }
@@ -192,6 +193,7 @@ impl Bench {
             reasoning: None,
             finish,
             asks_for_calls: finish == Finish::ToolCalls,
+            wanted: None,
             failed: false,
             of_run: false,
             turn: self.turn,

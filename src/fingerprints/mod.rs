@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 pub use agentbudget::{canonical as agentbudget_canonical, digest as agentbudget_digest};
 pub use cache::{Cache, ENTRIES};
-pub use names::{FoldedName, fold_name, name_hash, same_name, without_server};
+pub use names::{FoldedName, fold_name, identity, name_hash, same_name, without_server};
 
 use crate::model::{Excerpt, Sketch};
 

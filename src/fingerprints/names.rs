@@ -1,7 +1,9 @@
 //! Tool names as they compare (A11): case and `_`, `-`, `.` do not count.
 
 use smallvec::SmallVec;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::model::ToolIdentity;
 
 /// A folded name; most stay on the stack.
 pub type FoldedName = SmallVec<[u8; 32]>;
@@ -29,6 +31,15 @@ pub fn same_name(a: &str, b: &str) -> bool {
 /// Hash of the folded name, for look-ups.
 pub fn name_hash(name: &str) -> u64 {
     xxh3_64(&fold_name(name))
+}
+
+/// The name in the three readings in which it is looked up in definitions.
+pub fn identity(name: &str) -> ToolIdentity {
+    ToolIdentity {
+        exact: xxh3_64_with_seed(name.as_bytes(), 1),
+        folded: xxh3_64_with_seed(&fold_name(name), 2),
+        bare: xxh3_64_with_seed(&fold_name(without_server(name)), 3),
+    }
 }
 
 /// The name without the prefix that a tool server adds: `mcp__server__tool`, `server:tool`,

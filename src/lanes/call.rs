@@ -2,7 +2,7 @@
 
 use crate::model::{
     Answer, Arguments, CallId, Failure, Finish, Member, Outcome, Role, Sketch, SpanId, Targets,
-    TextFacts, Timestamp, TraceId,
+    TextFacts, Timestamp, ToolIdentity, TraceId,
 };
 
 use super::NameId;
@@ -19,6 +19,26 @@ pub struct Order {
     pub height: u16,
     /// How many steps of the run had arrived before.
     pub arrival: u32,
+}
+
+/// What only few detectors ask of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct More {
+    /// The tool's name as it is looked up in definitions.
+    pub identity: ToolIdentity,
+    /// What came back says that there is no tool of this name.
+    pub unknown_tool: bool,
+}
+
+/// A call that a model answer asked for, as a lane remembers it.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The id under which it was asked for.
+    pub call_id: Option<CallId>,
+    /// Its tool.
+    pub tool: NameId,
+    /// The tool's name as it is looked up in definitions.
+    pub identity: ToolIdentity,
 }
 
 /// A tool call as a lane remembers it.
@@ -74,6 +94,8 @@ pub struct Call {
     pub lane_unknown: bool,
     /// Near-equality sketch of its arguments.
     pub sketch: Sketch,
+    /// What only few detectors ask for.
+    pub more: More,
     /// Bit set of the anomaly types found on it so far, by discriminant: a step judged again (late insertion)
     /// reports only what is new. Detectors leave it alone.
     pub fired: u32,
@@ -137,6 +159,8 @@ pub struct Reply {
     pub finish: Finish,
     /// It asks for tools.
     pub asks_for_calls: bool,
+    /// The first of the calls it asks for whose tool its lane's definitions lack, as far as known when it came.
+    pub wanted: Option<Wanted>,
     /// The request or the run failed.
     pub failed: bool,
     /// It is the output of an agent run, not of a model call.

@@ -1,6 +1,6 @@
 //! A lane: the last steps of one agent in one run, in order.
 
-use crate::model::Timestamp;
+use crate::model::{Timestamp, ToolSet};
 
 use super::{Call, Order, Reply};
 
@@ -9,10 +9,22 @@ use super::{Call, Order, Reply};
 pub struct Lane {
     calls: Vec<Call>,
     replies: Vec<Reply>,
+    definitions: Vec<Definitions>,
     /// Calls ever taken in.
     pub calls_seen: u32,
     /// Calls that came older than everything kept: in the ledger only.
     pub late: u32,
+}
+
+/// The tools that a model step of the lane was given.
+#[derive(Clone, Debug)]
+pub struct Definitions {
+    /// Place of the model step.
+    pub order: Order,
+    /// Its arrival plus one, as in [`Call::asked_by`].
+    pub by: u32,
+    /// The tools.
+    pub tools: ToolSet,
 }
 
 /// Where an insertion ended up.
@@ -27,6 +39,34 @@ pub enum Place {
 impl Lane {
     /// Replies kept.
     pub const REPLIES_MAX: usize = 8;
+
+    /// Definitions kept: of a row of equal ones the first and the last.
+    pub const DEFINITIONS_MAX: usize = 16;
+
+    /// Notes the tools that a model step was given.
+    pub fn note_definitions(&mut self, new: Definitions) {
+        let list = &mut self.definitions;
+        let at = list.partition_point(|other| other.order <= new.order);
+        list.insert(at, new);
+        let equal = |window: &[Definitions]| match window {
+            [first, middle, last] => first.tools == middle.tools && middle.tools == last.tools,
+            _ => false,
+        };
+        if let Some(row) = list.windows(3).position(equal) {
+            list.remove(row + 1);
+        }
+        if list.len() > Self::DEFINITIONS_MAX {
+            list.remove(0);
+        }
+    }
+
+    /// The tools given to the model step that asked for a call, where it is known (`by`, not 0) and carried
+    /// any; else those of the nearest model step up to `order` that did.
+    pub fn definitions_for(&self, by: u32, order: Order) -> Option<&ToolSet> {
+        let asking = self.definitions.iter().find(|d| by != 0 && d.by == by);
+        let earlier = || self.definitions.iter().rev().find(|d| d.order <= order);
+        asking.or_else(earlier).map(|found| &found.tools)
+    }
 
     /// The calls kept, oldest first.
     pub fn calls(&self) -> &[Call] {
@@ -97,7 +137,9 @@ impl Lane {
 
     /// Bytes held on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.calls.capacity() * size_of::<Call>() + self.replies.capacity() * size_of::<Reply>()
+        self.calls.capacity() * size_of::<Call>()
+            + self.replies.capacity() * size_of::<Reply>()
+            + self.definitions.capacity() * size_of::<Definitions>()
     }
 }
 

@@ -7,8 +7,8 @@ mod ledger;
 mod names;
 mod view;
 
-pub use call::{Call, Order, Reply};
-pub use lane::{Lane, Place};
+pub use call::{Call, More, Order, Reply, Wanted};
+pub use lane::{Definitions, Lane, Place};
 pub use ledger::{Check, Edit, FACTS_MAX, Ledger};
 pub use names::{NameId, Names};
 pub use view::{At, RunFacts, RunOutcome, View};

@@ -22,6 +22,7 @@ pub use release::{Carrier, EpisodeState, Patch, Release, Report, Selection, Wast
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{
     Action, AgentRun, Answer, Arguments, CallId, Claim, Failure, Finish, Goal, Link, ModelCall,
-    Outcome, Repetition, Requested, Service, Step, TextFacts, ToolCall, ToolSet, Usage,
+    Outcome, Repetition, Requested, Service, Step, TextFacts, ToolCall, ToolIdentity, ToolSet,
+    Usage,
 };
 pub use time::Timestamp;

@@ -97,6 +97,10 @@ pub struct ToolCall {
     pub effects: Effects,
     /// Near-equality sketch of the arguments (A6); zero when not computed.
     pub sketch: Sketch,
+    /// The tool's name as it is looked up in definitions.
+    pub identity: ToolIdentity,
+    /// It failed, and what came back says that there is no tool of this name.
+    pub unknown_tool: bool,
     /// Arguments that are no JSON or were refused by validation, when that could be seen.
     pub arguments: Arguments,
     /// A text was longer than what is read of it.
@@ -200,6 +204,8 @@ pub struct Requested {
     pub call_id: Option<CallId>,
     /// The tool asked for.
     pub tool: Name,
+    /// Its name as it is looked up in definitions.
+    pub identity: ToolIdentity,
     /// As [`ToolCall::key`].
     pub key: Option<u64>,
     /// State of its arguments.
@@ -207,12 +213,33 @@ pub struct Requested {
 }
 
 /// The tools a model was given, shared between all steps that carry the same text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ToolSet {
     /// Hash of the raw definitions.
     pub id: u64,
     /// Folded names, sorted.
     pub names: std::sync::Arc<[Name]>,
+    /// Hashes of the names in all three readings of [`ToolIdentity`], sorted.
+    pub hashes: std::sync::Arc<[u64]>,
+}
+
+impl ToolSet {
+    /// Whether a name stands among the definitions, in one of its readings. Readings never meet by chance:
+    /// each is hashed with its own seed.
+    pub fn holds(&self, hash: u64) -> bool {
+        self.hashes.binary_search(&hash).is_ok()
+    }
+}
+
+/// Hashes of a tool's name, in the three readings in which names are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolIdentity {
+    /// As sent.
+    pub exact: u64,
+    /// Case and `_`, `-`, `.` folded.
+    pub folded: u64,
+    /// Folded, without the prefix that a tool server adds.
+    pub bare: u64,
 }
 
 impl PartialEq for ToolSet {

@@ -1,6 +1,6 @@
 //! What a step tells that does not depend on order: the entries of the ledger.
 
-use crate::lanes::{Call, Check, Edit, Ledger, Names, Order};
+use crate::lanes::{Call, Check, Edit, Ledger, More, Names, Order};
 use crate::model::{Action, CheckKind, Name, Outcome, Role, Step, ToolCall, Verdict};
 
 /// What a model call or a priced tool call adds to the conversation's bill.
@@ -46,6 +46,10 @@ pub(super) fn plain_call(
         waits: call.effects.wait_ms.is_some(),
         lane_unknown: false,
         sketch: call.sketch,
+        more: More {
+            identity: call.identity,
+            unknown_tool: call.unknown_tool,
+        },
         fired: 0,
     }
 }

@@ -10,6 +10,7 @@ mod conversation;
 mod facts;
 mod idle;
 mod observe;
+mod requests;
 mod run;
 mod settings;
 mod spans;

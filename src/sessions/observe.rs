@@ -1,7 +1,7 @@
 //! Taking a step into its run: identity, lane, place, and the facts that the ledger keeps.
 
-use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome};
-use crate::model::{Action, AgentRun, CallId, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
+use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome, Wanted};
+use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
 
 use super::facts::{note_in_ledger, note_usage, plain_call};
 use super::run::Asked;
@@ -75,7 +75,17 @@ impl Run {
                 self.take_call(step, call, belongs.lane, ledger, source)
             }
             Action::ModelCall(model) => {
-                self.take_model(step, model, order, index, belongs.lane, ledger, source)
+                let wanted = self.note_tools(model, order, index, belongs.lane, names);
+                self.take_model(
+                    step,
+                    model,
+                    order,
+                    index,
+                    belongs.lane,
+                    wanted,
+                    ledger,
+                    source,
+                )
             }
             Action::AgentRun(run) => {
                 self.take_agent(step, run, order, index, belongs.lane, ledger, source)
@@ -224,6 +234,7 @@ impl Run {
         order: Order,
         index: u32,
         lane: LaneId,
+        wanted: Option<Wanted>,
         ledger: &mut Ledger,
         source: bool,
     ) -> Taken {
@@ -256,6 +267,7 @@ impl Run {
             reasoning: model.reasoning,
             finish: model.finish,
             asks_for_calls,
+            wanted,
             failed: model.failed,
             ..self.reply_of(step, order, index, lane)
         };
@@ -300,11 +312,13 @@ impl Run {
             return self.take_reply(reply, lane, ledger);
         }
         let is_claim = is_claim(&reply);
+        // A call written as text is judged at the end of the run alone.
+        let judged = is_claim || run.output.is_some_and(|text| text.call_as_text);
         match self
             .lane_mut(lane)
             .map(|home| home.lane.insert_reply(reply))
         {
-            Some(Place::At(_)) if is_claim => Taken::Reply {
+            Some(Place::At(_)) if judged => Taken::Reply {
                 lane,
                 order,
                 is_claim,
@@ -328,6 +342,7 @@ impl Run {
             reasoning: None,
             finish: Finish::Unknown,
             asks_for_calls: false,
+            wanted: None,
             failed: false,
             of_run: false,
             turn: self.lane(lane).map_or(0, |lane| lane.turn_at(step.start)),
@@ -350,21 +365,6 @@ impl Run {
                 hash,
             },
             Place::TooOld => Taken::TooLate,
-        }
-    }
-
-    /// Tells a call that came before its model step who asked for it.
-    fn adopt_call(&mut self, call: CallId, by: u32) {
-        for lane in &mut self.lanes {
-            let at = lane
-                .lane
-                .calls()
-                .iter()
-                .rposition(|c| c.call_id == Some(call));
-            if let Some(call) = at.and_then(|at| lane.lane.call_mut(at)) {
-                call.asked_by = by;
-                return;
-            }
         }
     }
 }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::dialects::{Definitions, Text, goal_text, tool_names};
-use crate::fingerprints::fold_name;
+use crate::fingerprints::{fold_name, identity};
 use crate::model::{Excerpt, Goal, Name, ToolSet};
 use crate::texts;
 
@@ -49,7 +49,15 @@ impl Caches {
         if self.tools.len() >= ENTRIES {
             self.tools.clear();
         }
-        let mut folded: Vec<Name> = tool_names(definitions)
+        let sent = tool_names(definitions);
+        let mut hashes: Vec<u64> = sent
+            .iter()
+            .map(|name| identity(name))
+            .flat_map(|one| [one.exact, one.folded, one.bare])
+            .collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        let mut folded: Vec<Name> = sent
             .iter()
             .map(|name| names.name(&String::from_utf8_lossy(&fold_name(name))))
             .collect();
@@ -58,6 +66,7 @@ impl Caches {
         let set = (!folded.is_empty()).then(|| ToolSet {
             id,
             names: folded.into(),
+            hashes: hashes.into(),
         });
         self.tools.insert(id, set.clone());
         set

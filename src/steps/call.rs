@@ -5,7 +5,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::actions::{self, CallFacts};
 use crate::dialects::{BareArguments, Raw, bare_arguments, bare_result, final_answer};
 use crate::fingerprints::{self, ArgumentFacts, digest};
-use crate::model::{Action, Answer, Arguments, Excerpt, Finish, ModelCall, Role, ToolCall};
+use crate::model::{
+    Action, Answer, Arguments, Excerpt, Finish, ModelCall, Outcome, Role, ToolCall,
+};
 use crate::texts;
 
 use super::outcome::{self, arguments_refused};
@@ -69,7 +71,10 @@ fn tool_call(
     };
     let understood = actions::effects(&call, &reader.tools, &mut reader.scripts);
     let outcome = outcome::outcome(signs, understood.exit, &raw.fault, answer_text);
-    let refused = outcome.failed() && arguments_refused(&raw.fault, answer_text);
+    let unknown_tool = outcome != Outcome::Succeeded
+        && outcome != Outcome::Unknown
+        && outcome::tool_unknown(&raw.fault, answer_text, tool);
+    let refused = outcome.failed() && !unknown_tool && arguments_refused(&raw.fault, answer_text);
     let call_id = raw
         .call_id
         .as_deref()
@@ -89,6 +94,8 @@ fn tool_call(
         role: understood.role,
         effects: understood.effects,
         sketch: facts.map(|facts| facts.sketch).unwrap_or_default(),
+        identity: fingerprints::identity(tool),
+        unknown_tool,
         arguments: match (&bare, &facts) {
             (Some(bare), Some(facts)) => state(bare, facts, refused),
             _ => Arguments::Unknown,

@@ -178,6 +178,55 @@ const VALIDATION: &[&str] = &[
     "error while decoding function arguments",
 ];
 
+/// Words by which frameworks say that there is no such tool, in lower case. The name has to stand with them.
+const NO_TOOL: &[&str] = &[
+    "unknown tool",
+    "unknown function",
+    "no such tool",
+    "no such function",
+    "no tool named",
+    "no tool called",
+    "no tool with",
+    "no function named",
+    "tool not found",
+    "function not found",
+    "is not a known",
+    "is not known here",
+    "is not a valid tool",
+    "not a valid function",
+    "invalid tool name",
+    "tool_not_found",
+    "unavailable tool",
+    "tool does not exist",
+    "not in the list of",
+    "not found in tool",
+    "not registered",
+];
+
+/// Whether a failed call's answer says that there is no tool of this name.
+pub(super) fn tool_unknown(fault: &Fault<'_>, result: Option<&str>, tool: &str) -> bool {
+    let name = tool.to_lowercase();
+    let says = |text: &str| {
+        let head = text
+            .get(..text.floor_char_boundary(400))
+            .unwrap_or_default();
+        let head = head.to_lowercase();
+        let about = |quote: &str| {
+            head.contains(&format!("tool {quote}{name}{quote} not found"))
+                || head.contains(&format!("{quote}{name}{quote} does not exist"))
+                || head.contains(&format!("tool {quote}{name}{quote} is not available"))
+        };
+        !name.is_empty()
+            && head.contains(&name)
+            && (NO_TOOL.iter().any(|words| head.contains(words))
+                || ["", "'", "\"", "`"].into_iter().any(about))
+    };
+    [fault.message, fault.exception_message.as_deref(), result]
+        .into_iter()
+        .flatten()
+        .any(says)
+}
+
 /// Whether a failed call's answer says that its arguments were refused.
 pub(super) fn arguments_refused(fault: &Fault<'_>, result: Option<&str>) -> bool {
     let says = |text: &str| {

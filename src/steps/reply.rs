@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::dialects::{Raw, RawCall, Text, bare_arguments};
+use crate::fingerprints::identity;
 use crate::model::{AgentRun, Arguments, Excerpt, Finish, ModelCall, Requested, TextFacts};
 use crate::texts;
 
@@ -73,6 +74,7 @@ fn requested(reader: &mut Reader, call: &RawCall<'_>) -> Requested {
     Requested {
         call_id: call.id.as_deref().map(|id| xxh3_64(id.as_bytes())),
         tool: reader.names.name(&call.name),
+        identity: identity(&call.name),
         key: facts.map(|facts| facts.key),
         arguments,
     }

@@ -3,7 +3,7 @@
 //! Invariant: conservative. Prose that explains a call, or JSON that merely has a `name`, is none.
 
 use super::members::{Value, members};
-use super::visible::{strip, without_thoughts};
+use super::visible::strip;
 
 /// Tags that models put around a call when their template is lost.
 const TAGS: &[(&str, &str)] = &[
@@ -31,13 +31,19 @@ const FENCES: &[&str] = &[
     "```tool_use",
 ];
 
-/// Whether the text writes a tool call out: known tags, `tool_code` fences, or JSON with a name and
-/// arguments as all there is (alone, in a fence, or as the last paragraph).
+/// Whether a text without think blocks writes a tool call out: known tags, `tool_code` fences, or JSON
+/// with a name and arguments as all there is (alone, in a fence, or as the last paragraph).
 pub(super) fn call_as_text(text: &str) -> bool {
-    let text = without_thoughts(text);
-    let text = strip(&text);
-    if TAGS.iter().any(|(open, close)| tagged(text, open, close)) {
+    let text = strip(text);
+    // Every tag begins with one of two bytes, every fence and every object holds one of two others.
+    let bytes = text.as_bytes();
+    if memchr::memchr2(b'<', b'[', bytes).is_some()
+        && TAGS.iter().any(|(open, close)| tagged(text, open, close))
+    {
         return true;
+    }
+    if memchr::memchr2(b'`', b'{', bytes).is_none() {
+        return false;
     }
     if FENCES.iter().any(|fence| text.contains(fence)) {
         return true;

@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::prose::sentences;
-use super::{chinese, english, french, german, japanese, spanish};
+use super::visible::without_thoughts;
+use super::{chinese, english, french, german, goals, japanese, spanish};
 use crate::model::{Claim, Excerpt};
 
 /// What one sentence says.
@@ -73,13 +74,16 @@ pub(super) struct Reading {
     pub(super) honest_gap: bool,
 }
 
-/// Reads the claim of a text.
-pub(super) fn read(text: Excerpt<'_>) -> Reading {
+/// Reads the claim of a text; `seen` are its pieces without think blocks.
+pub(super) fn read(text: Excerpt<'_>, seen: [&str; 2]) -> Reading {
     let mut all = Said::default();
-    for piece in [text.front(), text.end()] {
+    for (piece, seen) in [text.front(), text.end()].into_iter().zip(seen) {
+        if seen.is_empty() {
+            continue;
+        }
         let languages = languages(piece);
         let plans = |heading: &str| languages.iter().any(|language| (language.plans)(heading));
-        sentences(piece, plans, |sentence, question| {
+        sentences(seen, plans, |sentence, question| {
             if question {
                 return;
             }
@@ -101,10 +105,13 @@ pub(super) fn read(text: Excerpt<'_>) -> Reading {
 /// Whether a goal asks for tests to be run or to pass.
 pub fn goal_asks_for_tests<'a>(text: impl Into<Excerpt<'a>>) -> bool {
     let front = text.into().front();
+    if !goals::may_ask(front) {
+        return false;
+    }
     let languages = languages(front);
     let mut asks = false;
     sentences(
-        front,
+        &without_thoughts(front),
         |_| false,
         |sentence, _| {
             asks |= languages

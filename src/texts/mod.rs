@@ -12,6 +12,7 @@ mod errors;
 mod exits;
 mod french;
 mod german;
+mod goals;
 mod japanese;
 mod members;
 mod prose;
@@ -34,15 +35,19 @@ use crate::model::{Excerpt, TextFacts};
 pub fn read<'a>(text: impl Into<Excerpt<'a>>) -> TextFacts {
     let text = text.into();
     let front = text.front();
-    let said = claims::read(text);
+    // What a person would see, taken once for all who ask; of a short text both pieces are the same.
+    let seen = visible::without_thoughts(front);
+    let seen_end = visible::without_thoughts(text.end());
+    let last = if text.truncated() { &seen_end } else { &seen };
+    let said = claims::read(text, [&seen, &seen_end]);
     TextFacts {
         hash: hash(text),
         chars: chars(text),
-        visible: visible::visible(front) || visible::visible(text.end()),
-        meaningful: text.truncated() || visible::meaningful(front),
+        visible: visible::visible(&seen) || visible::visible(&seen_end),
+        meaningful: text.truncated() || visible::meaningful(&seen),
         claim: said.claim,
         honest_gap: said.honest_gap,
-        call_as_text: calls::call_as_text(text.last()),
+        call_as_text: calls::call_as_text(last),
         words: repetition::word_count(front).saturating_add(repetition::word_count(text.end())),
         repetition: repetition::measure(front),
         truncated: text.truncated(),

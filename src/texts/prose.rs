@@ -3,22 +3,21 @@
 //! Invariant: thoughts, code, quotations, quoted mail, open check boxes, and what stands under a heading
 //! that announces plans or criteria are not handed out. Sentences come in lower case.
 
-use super::visible::without_thoughts;
-
 /// Longest sentence that is handed out; what follows in it is left unread.
 const LONGEST: usize = 1000;
+/// Room made for a line from the start.
+const BUFFER: usize = 1024;
 /// Lines shorter than this do not run on into the next one.
 const WRAPPED: usize = 60;
 
-/// Hands every sentence of `text` to `visit`, with whether it is a question. `plans` tells whether a
-/// heading announces what is not done yet.
+/// Hands every sentence of `text`, think blocks gone, to `visit`, with whether it is a question. `plans`
+/// tells whether a heading announces what is not done yet.
 pub(super) fn sentences(
     text: &str,
     plans: impl Fn(&str) -> bool,
     mut visit: impl FnMut(&str, bool),
 ) {
-    let text = without_thoughts(text);
-    let mut buffer = String::new();
+    let mut buffer = String::with_capacity(text.len().min(BUFFER));
     let mut fence = false;
     let mut planned = false;
     let mut after_gap = false;
@@ -94,7 +93,7 @@ fn heading(line: &str) -> Option<&str> {
 /// Appends the line in lower case: list marks and emphasis gone, code and quotations replaced by `x`.
 fn own_words(line: &str, out: &mut String) {
     let mut rest = line.trim_start_matches(['-', '*', '+', '\u{2022}', ' ']);
-    while let Some((at, open)) = rest.char_indices().find(|(at, c)| opens(rest, *at, *c)) {
+    while let Some((at, open)) = next_open(rest) {
         lower(rest.get(..at).unwrap_or_default(), out);
         let inside = rest.get(at + open.len_utf8()..).unwrap_or_default();
         let close = closing(open);
@@ -111,6 +110,16 @@ fn own_words(line: &str, out: &mut String) {
         rest = inside.get(end + close.len_utf8()..).unwrap_or_default();
     }
     lower(rest, out);
+}
+
+/// The next character that opens a quotation or code.
+fn next_open(text: &str) -> Option<(usize, char)> {
+    if !text.is_ascii() {
+        return text.char_indices().find(|(at, c)| opens(text, *at, *c));
+    }
+    memchr::memchr3_iter(b'`', b'"', b'\'', text.as_bytes())
+        .filter_map(|at| Some((at, char::from(*text.as_bytes().get(at)?))))
+        .find(|(at, c)| opens(text, *at, *c))
 }
 
 fn opens(text: &str, at: usize, c: char) -> bool {
@@ -187,7 +196,18 @@ fn command(code: &str) -> bool {
     FIRST.contains(&first)
 }
 
-fn lower(text: &str, out: &mut String) {
+/// Appends the text in lower case without marks of emphasis, apostrophes straight.
+pub(super) fn lower(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        let start = out.len();
+        for part in text.split('*') {
+            out.push_str(part);
+        }
+        if let Some(added) = out.get_mut(start..) {
+            added.make_ascii_lowercase();
+        }
+        return;
+    }
     for c in text.chars() {
         match c {
             '*' | '\u{200b}' => {}
@@ -201,9 +221,15 @@ fn lower(text: &str, out: &mut String) {
 /// Hands out the sentences in the buffer, and empties it.
 fn flush(buffer: &mut String, visit: &mut impl FnMut(&str, bool)) {
     let mut start = 0;
-    let mut chars = buffer.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let next = chars.peek().map(|(_, next)| *next);
+    let mut at = 0;
+    while let Some(skip) = buffer.bytes().skip(at).position(may_end) {
+        at += skip;
+        let mut rest = buffer.get(at..).unwrap_or_default().chars();
+        let Some(c) = rest.next() else {
+            at += 1;
+            continue;
+        };
+        let next = rest.next();
         let ends = match c {
             '.' => next.is_none_or(|next| next.is_whitespace() || next == ')'),
             '!' | ';' | '?' => true,
@@ -215,9 +241,15 @@ fn flush(buffer: &mut String, visit: &mut impl FnMut(&str, bool)) {
             hand_out(buffer.get(start..at).unwrap_or_default(), question, visit);
             start = at + c.len_utf8();
         }
+        at += c.len_utf8();
     }
     hand_out(buffer.get(start..).unwrap_or_default(), false, visit);
     buffer.clear();
+}
+
+/// The first bytes of all characters that may end a sentence.
+fn may_end(byte: u8) -> bool {
+    matches!(byte, b'.' | b'!' | b';' | b'?' | 0xe3 | 0xef)
 }
 
 fn hand_out(sentence: &str, question: bool, visit: &mut impl FnMut(&str, bool)) {
@@ -235,7 +267,8 @@ mod tests {
     fn all(text: &str) -> Vec<String> {
         let mut all = Vec::new();
         let plans = |title: &str| title.contains("next steps");
-        sentences(text, plans, |sentence, question| {
+        let text = crate::texts::visible::without_thoughts(text);
+        sentences(&text, plans, |sentence, question| {
             all.push(format!("{sentence}{}", if question { "?" } else { "" }));
         });
         all

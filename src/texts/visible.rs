@@ -54,6 +54,10 @@ pub(super) fn without_thoughts(text: &str) -> std::borrow::Cow<'_, str> {
         ("<reasoning>", "</reasoning>"),
         ("<|thinking|>", "<|/thinking|>"),
     ];
+    // Most texts hold no tag at all.
+    if memchr::memchr(b'<', text.as_bytes()).is_none() {
+        return text.into();
+    }
     let opens = |text: &str| {
         TAGS.iter()
             .filter_map(|(open, close)| Some((text.find(open)?, *open, *close)))
@@ -99,19 +103,18 @@ fn placeholder(text: &str) -> bool {
     })
 }
 
-/// Whether the text holds a visible character outside of placeholders and think blocks.
+/// Whether a text without think blocks holds a visible character outside of placeholders.
 pub(super) fn visible(text: &str) -> bool {
-    let text = without_thoughts(text);
-    let stripped = strip(&text);
+    let stripped = strip(text);
     let seen = stripped.chars().any(|c| !unseen(c) && !filler(c));
     // No stand-in is longer.
     seen && !(stripped.len() <= 64 && placeholder(stripped))
 }
 
-/// Whether the text holds a letter, digit, emoji or bracket pair: never "short and empty" (A9).
+/// Whether a text without think blocks holds a letter, digit, emoji or bracket pair: never "short and
+/// empty" (A9).
 pub(super) fn meaningful(text: &str) -> bool {
-    let text = without_thoughts(text);
-    let stripped = strip(&text);
+    let stripped = strip(text);
     if stripped.len() <= 64 && placeholder(stripped) {
         return false;
     }

@@ -1,0 +1,60 @@
+//! A glance at a goal: whether any language could find in it that tests are asked for.
+//!
+//! Invariant: says no only where taking the sentences apart would find nothing; in doubt it says that it
+//! may. Goals are long, come with every model call, and most ask for no tests.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::prose::lower;
+
+/// Parts of words without one of which no language asks for tests, in lower case. Held to the languages
+/// by a test.
+const NEEDLES: &[&str] = &[
+    "test",
+    "suite",
+    "checks",
+    "jest",
+    "mocha",
+    "rspec",
+    "tox",
+    "e2e",
+    "assertions",
+    "prueba",
+    "\u{6d4b}\u{8bd5}",
+    "\u{30c6}\u{30b9}\u{30c8}",
+];
+
+static FINDERS: LazyLock<Vec<Finder<'static>>> =
+    LazyLock::new(|| NEEDLES.iter().map(|needle| Finder::new(*needle)).collect());
+
+/// Whether the goal could ask for tests to be run or to pass.
+pub(super) fn may_ask(text: &str) -> bool {
+    let mut folded = String::with_capacity(text.len());
+    lower(text, &mut folded);
+    joined(&folded)
+        || FINDERS
+            .iter()
+            .any(|finder| finder.find(folded.as_bytes()).is_some())
+}
+
+/// Whether a quotation mark stands inside a word: taking it out, or the quotation, may make a word that
+/// does not stand in the text.
+fn joined(folded: &str) -> bool {
+    let bytes = folded.as_bytes();
+    let inside = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
+    };
+    // What is quoted becomes an `x` that the word before runs on into.
+    let plain = memchr::memchr2_iter(b'`', b'"', bytes).any(inside);
+    plain || (!folded.is_ascii() && folded.char_indices().any(|(at, c)| quotes(c) && inside(at)))
+}
+
+fn quotes(c: char) -> bool {
+    matches!(
+        c,
+        '\u{201c}' | '\u{201e}' | '\u{ab}' | '\u{300c}' | '\u{300e}' | '\u{2018}'
+    )
+}

@@ -43,13 +43,20 @@ pub(super) fn may_ask(text: &str) -> bool {
 /// does not stand in the text.
 fn joined(folded: &str) -> bool {
     let bytes = folded.as_bytes();
-    let inside = |at: usize| {
-        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
+    let wordy = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+    let inside = |(at, width): (usize, usize)| {
+        let before = bytes.get(..at).unwrap_or_default();
+        let after = bytes.get(at + width);
+        // What is quoted becomes an `x` that the word before runs on into.
+        before.last().is_some_and(wordy)
+            && (before.ends_with(b"to")
+                || after.is_some_and(|byte| wordy(byte) || matches!(byte, b'`' | b'"')))
     };
-    // What is quoted becomes an `x` that the word before runs on into.
-    let plain = memchr::memchr2_iter(b'`', b'"', bytes).any(inside);
-    plain || (!folded.is_ascii() && folded.char_indices().any(|(at, c)| quotes(c) && inside(at)))
+    if memchr::memchr2_iter(b'`', b'"', bytes).any(|at| inside((at, 1))) {
+        return true;
+    }
+    let marks = folded.char_indices().filter(|(_, c)| quotes(*c));
+    !folded.is_ascii() && marks.map(|(at, c)| (at, c.len_utf8())).any(inside)
 }
 
 fn quotes(c: char) -> bool {

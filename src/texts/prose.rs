@@ -114,12 +114,21 @@ fn own_words(line: &str, out: &mut String) {
 
 /// The next character that opens a quotation or code.
 fn next_open(text: &str) -> Option<(usize, char)> {
-    if !text.is_ascii() {
-        return text.char_indices().find(|(at, c)| opens(text, *at, *c));
+    let mut from = 0;
+    loop {
+        let skip = text.bytes().skip(from).position(may_open)?;
+        from += skip;
+        let c = text.get(from..)?.chars().next()?;
+        if opens(text, from, c) {
+            return Some((from, c));
+        }
+        from += c.len_utf8();
     }
-    memchr::memchr3_iter(b'`', b'"', b'\'', text.as_bytes())
-        .filter_map(|at| Some((at, char::from(*text.as_bytes().get(at)?))))
-        .find(|(at, c)| opens(text, *at, *c))
+}
+
+/// The first bytes of all characters that may open a quotation.
+fn may_open(byte: u8) -> bool {
+    matches!(byte, b'`' | b'"' | b'\'' | 0xc2 | 0xe2 | 0xe3)
 }
 
 fn opens(text: &str, at: usize, c: char) -> bool {
@@ -198,23 +207,21 @@ fn command(code: &str) -> bool {
 
 /// Appends the text in lower case without marks of emphasis, apostrophes straight.
 pub(super) fn lower(text: &str, out: &mut String) {
-    if text.is_ascii() {
-        let start = out.len();
-        for part in text.split('*') {
-            out.push_str(part);
+    let start = out.len();
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte == b'*' || byte >= 0x80) {
+        out.push_str(rest.get(..at).unwrap_or_default());
+        let mut chars = rest.get(at..).unwrap_or_default().chars();
+        match chars.next() {
+            Some('*' | '\u{200b}') | None => {}
+            Some('\u{2019}') => out.push('\''),
+            Some(c) => out.extend(c.to_lowercase()),
         }
-        if let Some(added) = out.get_mut(start..) {
-            added.make_ascii_lowercase();
-        }
-        return;
+        rest = chars.as_str();
     }
-    for c in text.chars() {
-        match c {
-            '*' | '\u{200b}' => {}
-            '\u{2019}' => out.push('\''),
-            c if c.is_ascii() => out.push(c.to_ascii_lowercase()),
-            c => out.extend(c.to_lowercase()),
-        }
+    out.push_str(rest);
+    if let Some(added) = out.get_mut(start..) {
+        added.make_ascii_lowercase();
     }
 }
 

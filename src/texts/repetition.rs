@@ -4,12 +4,14 @@
 //! measures do not see what repeats by its nature: code fences, tables, statements that load data, digits
 //! outside of lists.
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::model::Repetition;
 
 /// Length of the n-grams.
 const N: usize = 4;
+/// Texts of so few 4-grams are summed as the source sums them.
+const FEW: usize = 64;
+/// An odd number without a pattern (the golden ratio's), which spreads what it multiplies.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Tokens looked at by the aware rule.
 const MOST_TOKENS: usize = 8192;
 /// Shortest and longest block whose copies are counted.
@@ -34,16 +36,29 @@ fn count(number: usize) -> u32 {
 
 /// Shannon entropy of the 4-grams of tokens split at single blanks, and how many 4-grams there are.
 fn entropy(text: &str) -> (f64, u32) {
-    let tokens: Vec<u64> = if text.is_empty() {
-        Vec::new()
-    } else {
-        text.split(' ')
-            .map(|token| xxh3_64(token.as_bytes()))
-            .collect()
-    };
-    let mut grams = grams(&tokens);
-    grams.sort_unstable();
+    let mut grams = Vec::new();
+    if !text.is_empty() {
+        let mut last = [0; N];
+        let mut seen = 0;
+        let mut start = 0;
+        let ends = memchr::memchr_iter(b' ', text.as_bytes()).chain(Some(text.len()));
+        for end in ends {
+            let token = text.as_bytes().get(start..end).unwrap_or_default();
+            start = end + 1;
+            last.rotate_left(1);
+            last[N - 1] = token_hash(token);
+            seen += 1;
+            if seen >= N {
+                grams.push(gram(&last));
+            }
+        }
+    }
     let total = grams.len() as f64;
+    // Most texts repeat no 4-gram: then the sum needs no sorting.
+    if grams.len() > FEW && distinct(&grams) == grams.len() {
+        return (total.log2(), count(grams.len()));
+    }
+    grams.sort_unstable();
     let bits = grams
         .chunk_by(|a, b| a == b)
         .map(|same| same.len() as f64 / total)
@@ -51,6 +66,24 @@ fn entropy(text: &str) -> (f64, u32) {
         .sum::<f64>();
     // The empty sum, and the sum of one certain event, are -0.
     (bits.max(0.0) + 0.0, count(grams.len()))
+}
+
+/// Hash of a token of either rule; compared within one text only.
+fn token_hash(token: &[u8]) -> u64 {
+    let mut hash = TokenHash::default();
+    token.iter().for_each(|byte| hash.push(*byte));
+    hash.0
+}
+
+/// A hash that takes a token byte by byte: tokens are short, and a call for each costs more than they do.
+#[derive(Clone, Copy, Default)]
+struct TokenHash(u64);
+
+impl TokenHash {
+    fn push(&mut self, byte: u8) {
+        let mixed = (self.0.rotate_left(5) ^ (u64::from(byte) + 1)).wrapping_mul(MIX);
+        self.0 = mixed;
+    }
 }
 
 /// The tokens of the aware rule as hashes: words in lower case with digits masked, characters of scripts
@@ -93,24 +126,27 @@ fn tokens(text: &str) -> Vec<u64> {
 
 /// A line of a table, a divider, or a statement that loads data.
 fn structural(line: &str) -> bool {
-    let wordless = !line.chars().any(char::is_alphanumeric);
-    let upper = line.get(..12).unwrap_or(line).to_ascii_uppercase();
-    wordless
+    const STATEMENTS: &[&str] = &[
+        "INSERT INTO",
+        "INSERT OR",
+        "REPLACE INTO",
+        "VALUES (",
+        "UPDATE ",
+        "COPY ",
+    ];
+    let bytes = line.as_bytes();
+    let starts = |start: &&str| {
+        bytes
+            .get(..start.len())
+            .is_some_and(|front| front.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    !line.chars().any(char::is_alphanumeric)
         || line.starts_with('|')
-        || line.matches(" | ").count() >= 2
-        || line.matches('\t').count() >= 2
-        || line.contains('\u{2502}')
-        || [
-            "INSERT INTO",
-            "INSERT OR",
-            "REPLACE INTO",
-            "VALUES (",
-            "UPDATE ",
-            "COPY ",
-        ]
-        .iter()
-        .any(|start| upper.starts_with(start))
-        || (upper.starts_with('(') && line.trim_end().ends_with("),"))
+        || (memchr::memchr(b'|', bytes).is_some() && line.matches(" | ").count() >= 2)
+        || memchr::memchr_iter(b'\t', bytes).nth(1).is_some()
+        || (memchr::memchr(0xe2, bytes).is_some() && line.contains('\u{2502}'))
+        || STATEMENTS.iter().any(starts)
+        || (line.starts_with('(') && line.trim_end().ends_with("),"))
 }
 
 /// The body of a list item, and whether it is one: numbers in a list are data, the item's own is not.
@@ -130,29 +166,71 @@ fn list_item(line: &str) -> (&str, bool) {
 }
 
 fn line_tokens(line: &str, mask: bool, tokens: &mut Vec<u64>) {
-    let mut word = String::new();
-    for c in line.chars() {
-        if c.is_whitespace() {
-            flush(&mut word, tokens);
-        } else if by_character(c) {
-            flush(&mut word, tokens);
-            tokens.push(xxh3_64(c.encode_utf8(&mut [0; 4]).as_bytes()));
-        } else if mask && c.is_numeric() {
-            // One mark for a number of any length.
-            if !word.ends_with('0') {
-                word.push('0');
+    let mut word = Word::default();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let ascii = rest.bytes().position(|byte| byte >= 0x80);
+        let (plain, other) = rest.split_at_checked(ascii.unwrap_or(rest.len())).unwrap_or((rest, ""));
+        for byte in plain.bytes() {
+            if matches!(byte, b'\t'..=b'\r' | b' ') {
+                word.end(tokens);
+            } else if mask && byte.is_ascii_digit() {
+                word.digit();
+            } else {
+                word.push(byte.to_ascii_lowercase());
             }
-        } else {
-            word.extend(c.to_lowercase());
         }
+        let mut chars = other.chars();
+        if let Some(c) = chars.next() {
+            character(c, mask, &mut word, tokens);
+        }
+        rest = chars.as_str();
     }
-    flush(&mut word, tokens);
+    word.end(tokens);
 }
 
-fn flush(word: &mut String, tokens: &mut Vec<u64>) {
-    if !word.is_empty() {
-        tokens.push(xxh3_64(word.as_bytes()));
-        word.clear();
+/// Takes a character beyond ASCII.
+fn character(c: char, mask: bool, word: &mut Word, tokens: &mut Vec<u64>) {
+    if c.is_whitespace() {
+        word.end(tokens);
+    } else if by_character(c) {
+        word.end(tokens);
+        tokens.push(token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()));
+    } else if mask && c.is_numeric() {
+        word.digit();
+    } else {
+        for c in c.to_lowercase() {
+            c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word.push(byte));
+        }
+    }
+}
+
+/// A word while it is being read: its hash, and its last byte (0 when it has none yet).
+#[derive(Default)]
+struct Word {
+    hash: TokenHash,
+    last: u8,
+}
+
+impl Word {
+    fn push(&mut self, byte: u8) {
+        self.hash.push(byte);
+        // A NUL is a byte as any other.
+        self.last = byte.max(1);
+    }
+
+    /// One mark for a number of any length.
+    fn digit(&mut self) {
+        if self.last != b'0' {
+            self.push(b'0');
+        }
+    }
+
+    fn end(&mut self, tokens: &mut Vec<u64>) {
+        if self.last != 0 {
+            tokens.push(self.hash.0);
+            *self = Self::default();
+        }
     }
 }
 
@@ -166,53 +244,85 @@ pub(super) fn by_character(c: char) -> bool {
 }
 
 fn distinct_ratio(tokens: &[u64]) -> f64 {
-    let mut grams = grams(tokens);
-    let all = grams.len();
-    if all == 0 {
+    let grams: Vec<u64> = tokens.windows(N).map(gram).collect();
+    if grams.is_empty() {
         return 1.0;
     }
-    grams.sort_unstable();
-    grams.dedup();
-    grams.len() as f64 / all as f64
+    distinct(&grams) as f64 / grams.len() as f64
 }
 
-/// The 4-grams as one hash each: two of them fall together once in 2^64.
-fn grams(tokens: &[u64]) -> Vec<u64> {
-    tokens
-        .windows(N)
-        .map(|gram| {
-            gram.iter().fold(0u64, |hash, token| {
-                (hash.rotate_left(23) ^ token).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            })
-        })
-        .collect()
+/// A 4-gram as one hash: two of them fall together once in 2^64.
+fn gram(tokens: &[u64]) -> u64 {
+    tokens.iter().fold(0u64, |hash, token| {
+        (hash.rotate_left(23) ^ token).wrapping_mul(MIX)
+    })
+}
+
+/// How many different hashes there are: a table twice their number, open addressing, 0 is an empty place.
+fn distinct(hashes: &[u64]) -> usize {
+    let size = (hashes.len() * 2).next_power_of_two();
+    let shift = 64 - size.trailing_zeros();
+    let mut table = vec![0u64; size];
+    let mut different = 0;
+    for hash in hashes.iter().map(|hash| (*hash).max(1)) {
+        let mut place = usize::try_from(hash.wrapping_mul(MIX) >> shift).unwrap_or(0);
+        while let Some(slot) = table.get_mut(place & (size - 1)) {
+            if *slot == 0 {
+                *slot = hash;
+                different += 1;
+                break;
+            }
+            if *slot == hash {
+                break;
+            }
+            place += 1;
+        }
+    }
+    different
 }
 
 /// The most copies of one block of 3 to 60 tokens that stand back to back.
 fn block_copies(tokens: &[u64]) -> u32 {
-    let mut most = usize::from(tokens.len() >= *BLOCK.start());
+    if tokens.len() < *BLOCK.start() {
+        return 0;
+    }
+    let mut most = 1;
     for length in BLOCK {
-        // A stretch in which each token equals the one `length` before it.
-        let mut stretch = 0;
-        for (earlier, later) in tokens.iter().zip(tokens.iter().skip(length)) {
-            stretch = if earlier == later { stretch + 1 } else { 0 };
-            most = most.max(stretch / length + 1);
+        if tokens.len() / length < 2 {
+            break;
+        }
+        // A stretch in which each token equals the one `length` before it makes copies from `length` tokens
+        // on, and so covers a multiple of `length`: only those places are looked at.
+        let same = |at: usize| matches!((tokens.get(at), tokens.get(at + length)), (Some(a), Some(b)) if a == b);
+        let mut at = 0;
+        while at + length < tokens.len() {
+            if same(at) {
+                let before = (0..at).rev().take_while(|at| same(*at)).count();
+                let after = (at..tokens.len()).take_while(|at| same(*at)).count();
+                most = most.max((before + after) / length + 1);
+                at += after - after % length;
+            }
+            at += length;
         }
         if tokens.len() / (length + 1) < most {
             break;
         }
     }
-    count(if tokens.len() < *BLOCK.start() {
-        0
-    } else {
-        most
-    })
+    count(most)
 }
 
 /// Number of words: runs between white space; characters of scripts without blanks count one each.
 pub(super) fn word_count(text: &str) -> u32 {
     let mut words = 0u32;
     let mut inside = false;
+    if text.is_ascii() {
+        for byte in text.bytes() {
+            let blank = matches!(byte, b'\t'..=b'\r' | b' ');
+            words = words.saturating_add(u32::from(!blank && !inside));
+            inside = !blank;
+        }
+        return words;
+    }
     for c in text.chars() {
         if by_character(c) {
             words = words.saturating_add(u32::from(c.is_alphanumeric()));

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::canonical::members;
 use super::json::{Kind, Node, decode, slice};
-use super::names::{ends_with_word, fold_into};
+use super::names::{fold_into, words};
 
 /// Ends a string: no byte of UTF-8.
 const END: u8 = 0xff;
@@ -96,17 +96,24 @@ pub(super) fn top_members(
 ) -> SmallVec<[(SmallVec<[u8; 24]>, u32); 8]> {
     let mut all = members(text, nodes, 0);
     all.retain(|(_, at)| !is_null(nodes, *at));
-    let records = RECORD_VERBS.iter().any(|verb| ends_with_word(tool, verb));
+    let records = || {
+        words(tool).any(|word| {
+            let is = |verb: &&str| word.eq_ignore_ascii_case(verb);
+            RECORD_VERBS.iter().any(is)
+        })
+    };
     let decorates = |name: &[u8]| {
         let mut folded = SmallVec::<[u8; 24]>::new();
         fold_into(name, &mut folded);
         let named = |word: &str| word.as_bytes() == folded.as_slice();
         DECORATION.iter().any(|word| named(word))
-            && !(records && folded.as_slice() == b"description")
+            && !(folded.as_slice() == b"description" && records())
     };
+    let decoration: SmallVec<[bool; 16]> = all.iter().map(|(name, _)| decorates(name)).collect();
     // A tool all of whose members would be decoration (`think`, `wait`) means them.
-    if all.iter().any(|(name, _)| !decorates(name)) {
-        all.retain(|(name, _)| !decorates(name));
+    if decoration.contains(&false) && decoration.contains(&true) {
+        let mut place = decoration.iter();
+        all.retain(|_| !place.next().copied().unwrap_or(false));
     }
     all
 }

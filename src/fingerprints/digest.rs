@@ -22,19 +22,27 @@ pub fn raw<'a>(text: impl Into<Excerpt<'a>>) -> u64 {
 /// Hash of the text with volatile tokens neutralised. An answer that is nothing but an id is that id.
 pub fn neutral<'a>(text: impl Into<Excerpt<'a>>) -> u64 {
     let text = text.into();
-    let mut buffer = Vec::with_capacity(text.front().len());
-    let mut changed = false;
-    rewrite(text.front(), &mut buffer, |_| changed = true);
+    let mut buffer = Vec::new();
+    let changed = rewrite(text.front(), &mut buffer, |_| ());
     if !text.truncated() {
         if !changed || only_ids(&buffer) {
             return xxh3_64(text.front().as_bytes());
         }
         return xxh3_64(&buffer);
     }
-    let front = xxh3_64(&buffer);
+    let front = xxh3_64(if changed {
+        &buffer
+    } else {
+        text.front().as_bytes()
+    });
     buffer.clear();
-    rewrite(text.end(), &mut buffer, |_| ());
-    xxh3_64_with_seed(&buffer, front ^ text.whole().len() as u64)
+    let changed = rewrite(text.end(), &mut buffer, |_| ());
+    let end = if changed {
+        &buffer
+    } else {
+        text.end().as_bytes()
+    };
+    xxh3_64_with_seed(end, front ^ text.whole().len() as u64)
 }
 
 /// Whether nothing but ids and punctuation is left.

@@ -20,23 +20,32 @@ pub(super) enum Class {
 }
 
 /// Copies `text` to `out` with every volatile token replaced by its class's mark; `seen` hears of each.
-pub(super) fn rewrite(text: &str, out: &mut Vec<u8>, mut seen: impl FnMut(Class)) {
+/// Where there is none, `out` stays as it is and the answer is false.
+pub(super) fn rewrite(text: &str, out: &mut Vec<u8>, mut seen: impl FnMut(Class)) -> bool {
     let bytes = text.as_bytes();
     let mut copied = 0;
     let mut at = 0;
+    let mut any = false;
     while let Some(start) = next_run(bytes, at) {
         let end = run_end(bytes, start);
         at = end;
         let Some((class, from, to)) = token(bytes, start, end) else {
             continue;
         };
+        if !any {
+            out.reserve(bytes.len());
+            any = true;
+        }
         out.extend_from_slice(bytes.get(copied..from).unwrap_or_default());
         out.extend_from_slice(mark(class));
         seen(class);
         copied = to;
         at = to.max(end);
     }
-    out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+    if any {
+        out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+    }
+    any
 }
 
 /// The mark of a class: starts with a byte that is no UTF-8, so that no text can feign it.
@@ -57,8 +66,21 @@ pub(super) fn byte(bytes: &[u8], at: usize) -> u8 {
 }
 
 pub(super) fn wordy(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    WORDY.get(usize::from(byte)).copied().unwrap_or(false)
 }
+
+/// Letters, digits, `_`, and all beyond ASCII: looked up, since every byte of an answer is asked about.
+static WORDY: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
 fn next_run(bytes: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
@@ -73,8 +95,15 @@ fn run_end(bytes: &[u8], start: usize) -> usize {
 /// The volatile token that begins with the run `start..end`, as class and range.
 fn token(bytes: &[u8], start: usize, end: usize) -> Option<(Class, usize, usize)> {
     let run = bytes.get(start..end)?;
-    if let Some(to) = uuid(bytes, start) {
+    let hyphen = run.len() == 8 && byte(bytes, end) == b'-';
+    if hyphen && let Some(to) = uuid(bytes, start) {
         return Some((Class::Id, start, to));
+    }
+    // Most runs are words: without a digit they may only name something.
+    if !run.iter().any(u8::is_ascii_digit) {
+        return temp_name(bytes, start, end)
+            .map(|(from, to)| (Class::Temp, from, to))
+            .or_else(|| labelled(bytes, start, end));
     }
     if run.first()?.is_ascii_digit() {
         if let Some(to) = moment(bytes, start).or_else(|| clock(bytes, start)) {
@@ -172,6 +201,9 @@ fn temp_name(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
         return Some((start + 3, end));
     }
     let before = bytes.get(..start)?;
+    if !matches!(before.last(), Some(b'/' | b'\\')) {
+        return None;
+    }
     let below = [b"/tmp/".as_slice(), b"/T/", b"\\Temp\\", b"/temp/"]
         .iter()
         .any(|root| before.ends_with(root));
@@ -200,8 +232,6 @@ fn random(part: &[u8]) -> bool {
 /// A value that its name calls volatile: `pid 3100`, `attempt 2`, `"durationMs":210`, `elapsed=12`,
 /// `request id: 8Kx2`.
 fn labelled(bytes: &[u8], start: usize, end: usize) -> Option<(Class, usize, usize)> {
-    let name = std::str::from_utf8(bytes.get(start..end)?).ok()?;
-    let (class, spaced) = label(name, bytes, start)?;
     let mut at = end;
     while matches!(byte(bytes, at), b'"' | b'\'' | b'\\') && at < end + 3 {
         at += 1;
@@ -212,9 +242,11 @@ fn labelled(bytes: &[u8], start: usize, end: usize) -> Option<(Class, usize, usi
     };
     let after = gap(at);
     let separated = matches!(byte(bytes, after), b':' | b'=');
+    // Whether a blank alone stands between: only some names allow it.
+    let blank = !separated && after > at && at == end;
     at = if separated {
         gap(after + 1)
-    } else if spaced && after > at && at == end {
+    } else if blank {
         after
     } else {
         return None;
@@ -225,7 +257,15 @@ fn labelled(bytes: &[u8], start: usize, end: usize) -> Option<(Class, usize, usi
     while matches!(byte(bytes, at), b'"' | b'\'' | b'\\') {
         at += 1;
     }
-    let to = value_end(bytes, at, class);
+    // A value holds a digit. Seldom is there one: the name is looked at last.
+    let longest = value_end(bytes, at, None);
+    if !bytes.get(at..longest)?.iter().any(u8::is_ascii_digit) {
+        return None;
+    }
+    let name = std::str::from_utf8(bytes.get(start..end)?).ok()?;
+    let (class, spaced) = label(name, bytes, start)?;
+    (separated || spaced).then_some(())?;
+    let to = value_end(bytes, at, Some(class));
     let value = bytes.get(at..to)?;
     value
         .iter()
@@ -273,11 +313,12 @@ impl Tail for [u8] {
     }
 }
 
-fn value_end(bytes: &[u8], at: usize, class: Class) -> usize {
+/// Where the value that begins at `at` ends; without a class, the longest that any class would take.
+fn value_end(bytes: &[u8], at: usize, class: Option<Class>) -> usize {
     let inside = |b: &u8| match class {
-        Class::Pid | Class::Attempt => b.is_ascii_digit(),
-        Class::Duration => b.is_ascii_digit() || *b == b'.',
-        Class::Time => wordy(*b) || matches!(b, b'-' | b':' | b'.' | b'+' | b'/'),
+        Some(Class::Pid | Class::Attempt) => b.is_ascii_digit(),
+        Some(Class::Duration) => b.is_ascii_digit() || *b == b'.',
+        None | Some(Class::Time) => wordy(*b) || matches!(b, b'-' | b':' | b'.' | b'+' | b'/'),
         _ => wordy(*b) || matches!(b, b'-' | b'.'),
     };
     let rest = bytes.get(at..).unwrap_or_default();

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use regex::Regex;
 
 use super::prose::lower;
 
@@ -26,17 +26,14 @@ const NEEDLES: &[&str] = &[
     "\u{30c6}\u{30b9}\u{30c8}",
 ];
 
-static FINDERS: LazyLock<Vec<Finder<'static>>> =
-    LazyLock::new(|| NEEDLES.iter().map(|needle| Finder::new(*needle)).collect());
+/// All of them at once: the regex engine looks for plain words many bytes at a time.
+static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&NEEDLES.join("|")).ok());
 
 /// Whether the goal could ask for tests to be run or to pass.
 pub(super) fn may_ask(text: &str) -> bool {
     let mut folded = String::with_capacity(text.len());
     lower(text, &mut folded);
-    joined(&folded)
-        || FINDERS
-            .iter()
-            .any(|finder| finder.find(folded.as_bytes()).is_some())
+    ANY.as_ref().is_none_or(|any| any.is_match(&folded)) || joined(&folded)
 }
 
 /// Whether a quotation mark stands inside a word: taking it out, or the quotation, may make a word that

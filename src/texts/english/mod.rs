@@ -9,7 +9,7 @@ mod gaps;
 mod words;
 
 use self::gaps::{Gap, gap};
-use self::words::{Kind, Word, clauses};
+use self::words::{Kind, TOUCHES, Word, clauses, touches};
 use super::claims::{Language, Said};
 use crate::model::Claim;
 
@@ -53,21 +53,12 @@ fn plans(heading: &str) -> bool {
 
 /// Judges one sentence.
 fn judge(sentence: &str) -> Said {
+    if !touches(sentence) {
+        return Said::default();
+    }
     let clauses = clauses(sentence);
-    let touches = [
-        Kind::Check,
-        Kind::Pass,
-        Kind::Finished,
-        Kind::Trigger,
-        Kind::Open,
-    ]
-    .into_iter()
-    .fold(0, |all, kind| all | kind as u32);
-    if !clauses
-        .iter()
-        .flatten()
-        .any(|word| word.kinds & touches != 0)
-    {
+    let touched = |word: &Word<'_>| word.kinds & TOUCHES != 0;
+    if !clauses.iter().flatten().any(touched) {
         return Said::default();
     }
     let mut said = Said::default();

@@ -187,15 +187,73 @@ impl Word<'_> {
 /// The words between two clause marks.
 pub(super) type Clause<'a> = SmallVec<[Word<'a>; 16]>;
 
+/// The kinds one of which a sentence must touch to say anything.
+pub(super) const TOUCHES: u32 = Kind::Check as u32
+    | Kind::Pass as u32
+    | Kind::Finished as u32
+    | Kind::Trigger as u32
+    | Kind::Open as u32;
+
+/// For each first letter, the lengths (as bits) of the words that touch: most words are told by these.
+/// What stands before an apostrophe counts as a word of its own.
+static LENGTHS: LazyLock<[u32; 26]> = LazyLock::new(|| {
+    let mut lengths = [0; 26];
+    for (kind, words) in WORDS {
+        if *kind as u32 & TOUCHES == 0 {
+            continue;
+        }
+        for word in words.split_whitespace() {
+            let run = word.split('\'').next().unwrap_or(word);
+            if let (Some(first), Ok(bits)) = (word.bytes().next(), u32::try_from(run.len()))
+                && let Some(known) = lengths.get_mut(usize::from(first.wrapping_sub(b'a')))
+            {
+                *known |= 1u32.checked_shl(bits).unwrap_or(0);
+            }
+        }
+    }
+    lengths
+});
+
+/// Whether a sentence in lower case could hold a word that makes it worth taking apart. Looks at runs of
+/// letters and digits, of which every such word is one, or begins with one that an apostrophe follows.
+pub(super) fn touches(sentence: &str) -> bool {
+    let bytes = sentence.as_bytes();
+    let lengths = &*LENGTHS;
+    let mut start = 0;
+    while start < bytes.len() {
+        let rest = bytes.get(start..).unwrap_or_default();
+        let length = rest
+            .iter()
+            .position(|byte| !byte.is_ascii_alphanumeric())
+            .unwrap_or(rest.len());
+        let first = rest.first().map_or(0, |byte| byte.wrapping_sub(b'a'));
+        let known = lengths.get(usize::from(first)).copied().unwrap_or(0);
+        if length < 32 && known & (1 << length) != 0 {
+            let apostrophe = rest.get(length) == Some(&b'\'');
+            let word = sentence.get(start..start + length).unwrap_or_default();
+            let kinds = KINDS.get(word).copied().unwrap_or(0);
+            if apostrophe || kinds & TOUCHES != 0 {
+                return true;
+            }
+        }
+        start += length + 1;
+    }
+    false
+}
+
 /// The words of a sentence, clause by clause. Clauses end at commas, colons, dashes and brackets, and
 /// before `but`, `however`, `although`, `though`, `yet`, `except`.
 pub(super) fn clauses(sentence: &str) -> SmallVec<[Clause<'_>; 4]> {
     let mut all: SmallVec<[Clause<'_>; 4]> = SmallVec::new();
     let mut clause = Clause::new();
-    let marks = [' ', ',', ':', '(', ')', '\u{2014}', '\u{2013}', '\t', '/'];
-    for part in sentence.split_inclusive(marks) {
-        let text = part.trim_matches(|c: char| !c.is_alphanumeric() && c != '%');
-        let splits = ["but", "however", "although", "though", "yet", "except"].contains(&text);
+    let mut rest = sentence;
+    while let Some((part, after)) = next_part(rest) {
+        rest = after;
+        let text = bare(part);
+        let splits = matches!(
+            text,
+            "but" | "however" | "although" | "though" | "yet" | "except"
+        );
         if splits && !clause.is_empty() {
             all.push(std::mem::take(&mut clause));
         }
@@ -205,7 +263,7 @@ pub(super) fn clauses(sentence: &str) -> SmallVec<[Clause<'_>; 4]> {
                 kinds: kinds(text),
             });
         }
-        let dash = part.trim() == "-";
+        let dash = text.is_empty() && part.trim() == "-";
         let ends = part.ends_with([',', ':', '(', ')', '\u{2014}', '\u{2013}']) || dash;
         // `12/12` and `1,204` are numbers.
         let number =
@@ -218,6 +276,38 @@ pub(super) fn clauses(sentence: &str) -> SmallVec<[Clause<'_>; 4]> {
         all.push(clause);
     }
     all
+}
+
+/// The text up to and with the next mark between words, and what follows.
+fn next_part(text: &str) -> Option<(&str, &str)> {
+    if text.is_empty() {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b' ' | b',' | b':' | b'(' | b')' | b'\t' | b'/' => return text.split_at_checked(at + 1),
+            0xe2 if matches!(bytes.get(at + 1..at + 3), Some([0x80, 0x93 | 0x94])) => {
+                return text.split_at_checked(at + 3);
+            }
+            _ => at += 1,
+        }
+    }
+    Some((text, ""))
+}
+
+/// The word in a part: no marks at its ends but `%`.
+fn bare(part: &str) -> &str {
+    if !part.is_ascii() {
+        return part.trim_matches(|c: char| !c.is_alphanumeric() && c != '%');
+    }
+    let kept = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'%';
+    let Some(start) = part.bytes().position(kept) else {
+        return "";
+    };
+    let end = part.bytes().rposition(kept).unwrap_or(start);
+    part.get(start..=end).unwrap_or_default()
 }
 
 fn kinds(word: &str) -> u32 {

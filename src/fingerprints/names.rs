@@ -69,12 +69,6 @@ where
     out.extend(name.iter().filter(kept).map(u8::to_ascii_lowercase));
 }
 
-/// Whether `word` stands in `name` as a word of its own: at both sides an end, a separator, or a change
-/// from lower to upper case. `word` is lower case ASCII.
-pub(super) fn ends_with_word(name: &str, word: &str) -> bool {
-    words(name).any(|part| part.eq_ignore_ascii_case(word))
-}
-
 /// The words of an identifier: `createdAt`, `created_at`, `HTTPServer` -> `HTTP`, `Server`.
 pub(super) fn words(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;

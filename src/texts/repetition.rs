@@ -170,7 +170,9 @@ fn line_tokens(line: &str, mask: bool, tokens: &mut Vec<u64>) {
     let mut rest = line;
     while !rest.is_empty() {
         let ascii = rest.bytes().position(|byte| byte >= 0x80);
-        let (plain, other) = rest.split_at_checked(ascii.unwrap_or(rest.len())).unwrap_or((rest, ""));
+        let (plain, other) = rest
+            .split_at_checked(ascii.unwrap_or(rest.len()))
+            .unwrap_or((rest, ""));
         for byte in plain.bytes() {
             if matches!(byte, b'\t'..=b'\r' | b' ') {
                 word.end(tokens);
@@ -200,7 +202,9 @@ fn character(c: char, mask: bool, word: &mut Word, tokens: &mut Vec<u64>) {
         word.digit();
     } else {
         for c in c.to_lowercase() {
-            c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word.push(byte));
+            c.encode_utf8(&mut [0; 4])
+                .bytes()
+                .for_each(|byte| word.push(byte));
         }
     }
 }

@@ -287,7 +287,9 @@ fn next_part(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
-            b' ' | b',' | b':' | b'(' | b')' | b'\t' | b'/' => return text.split_at_checked(at + 1),
+            b' ' | b',' | b':' | b'(' | b')' | b'\t' | b'/' => {
+                return text.split_at_checked(at + 1);
+            }
             0xe2 if matches!(bytes.get(at + 1..at + 3), Some([0x80, 0x93 | 0x94])) => {
                 return text.split_at_checked(at + 3);
             }

@@ -72,8 +72,9 @@ impl Sessions {
                 run
             }
             _ => {
-                let conversation = self.conversation_mut(id, name, now);
-                conversation.run = Some(known);
+                if let Some(conversation) = self.conversation_mut(id, name, now) {
+                    conversation.run = Some(known);
+                }
                 known
             }
         }
@@ -92,17 +93,14 @@ impl Sessions {
         id: ConversationId,
         name: &Name,
         now: Timestamp,
-    ) -> &mut Conversation {
+    ) -> Option<&mut Conversation> {
         if self.conversations.get(&id).is_none() {
             let conversation = Box::new(Conversation::new(name.clone(), now));
             self.bytes += conversation.accounted;
             self.conversations.insert(id, conversation);
             self.idle_conversations.add(id, now);
         }
-        // Inserted just above when it was missing: the table has no other way to lose it.
-        self.conversations
-            .get_mut(&id)
-            .unwrap_or_else(|| unreachable!("inserted above"))
+        self.conversations.get_mut(&id).map(Box::as_mut)
     }
 
     /// A run joins the conversation that one of its spans names, however late; the first name wins.
@@ -127,9 +125,10 @@ impl Sessions {
         run.conversation = Some(id);
         run.session = name.clone();
         let ledger = std::mem::take(&mut run.own_ledger);
-        let conversation = self.conversation_mut(id, name, now);
-        conversation.last_seen = conversation.last_seen.max(now);
-        conversation.ledger.merge(ledger);
+        if let Some(conversation) = self.conversation_mut(id, name, now) {
+            conversation.last_seen = conversation.last_seen.max(now);
+            conversation.ledger.merge(ledger);
+        }
     }
 
     fn take_in(&mut self, key: TraceId, step: &Step, now: Timestamp) -> Taken {

@@ -63,6 +63,7 @@ impl Engine {
                 waiting.push(pending.lane);
             }
         }
+        self.sessions.forget_judged(trace);
         let Some(run) = self.sessions.run(trace) else {
             return;
         };
@@ -83,17 +84,26 @@ impl Engine {
     fn next_due_step(&self, trace: TraceId, now: Timestamp, waiting: &[LaneId]) -> Option<Pending> {
         let run = self.sessions.run(trace)?;
         let alike = matches!(self.settings.sessions.settle, Settle::Fixed(_));
-        let free = |pending: &&Pending| !(pending.is_call && waiting.contains(&pending.lane));
-        let candidates = || run.pending.iter().filter(free);
-        let due = candidates()
-            .filter(|p| p.due <= now)
-            .min_by_key(|p| p.order)?;
-        candidates()
-            .filter(|p| p.is_call == due.is_call && (alike || p.is_claim == due.is_claim))
-            .filter(|p| p.order < due.order)
-            .min_by_key(|p| p.order)
-            .or(Some(due))
-            .copied()
+        // They stand in their order: those passed over are the first ones that are not due, one of each kind.
+        let mut passed: [Option<Pending>; 3] = [None; 3];
+        for pending in &run.pending {
+            if pending.is_call && waiting.contains(&pending.lane) {
+                continue;
+            }
+            let kind = match (pending.is_call, pending.is_claim && !alike) {
+                (true, _) => 0,
+                (false, false) => 1,
+                (false, true) => 2,
+            };
+            let Some(first) = passed.get_mut(kind) else {
+                continue;
+            };
+            if pending.due <= now {
+                return first.or(Some(*pending));
+            }
+            first.get_or_insert(*pending);
+        }
+        None
     }
 
     /// Judges one step for good. `false` when it has to wait for the parents of its proof.
@@ -164,7 +174,7 @@ impl Engine {
 
     fn drop_pending(&mut self, trace: TraceId, gone: Pending, now: Timestamp, out: &mut Output) {
         if let Some(run) = self.sessions.run_mut(trace) {
-            run.pending.retain(|pending| pending.order != gone.order);
+            run.judged(gone.order);
         }
         self.let_go(gone.site, None, now, out);
     }
@@ -195,7 +205,7 @@ impl Engine {
             .map(|finding| finding.anomaly)
             .collect();
         if let Some(run) = self.sessions.run_mut(trace) {
-            run.pending.retain(|other| other.order != pending.order);
+            run.judged(pending.order);
             for (anomaly, lack) in &opinion.lacks {
                 if run.lacks.note(*anomaly, *lack) {
                     bump(&mut self.counters.not_assessed, *anomaly);

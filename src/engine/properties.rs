@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn order_and_batching_within_settle_change_no_finding(
         plans in plans(),
-        batch in 1..8usize,
+        batch in prop_oneof![1..8usize, 30..60usize],
     ) {
         let steps = run(&plans);
         let mut in_order = bench();

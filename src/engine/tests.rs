@@ -52,6 +52,42 @@ fn batching_changes_nothing() {
 }
 
 #[test]
+fn a_request_larger_than_a_lane_is_judged_whole() {
+    let mut bench = Bench::new(|_| {});
+    let mut steps = same(1, 1, 3);
+    steps.extend(
+        (4..200).map(|n| call(1, n, 100 * u64::from(n), &format!("k{n}"), &format!("x{n}"))),
+    );
+    bench.send(30_000, &steps);
+    assert_eq!(bench.reports(), ["stuck opened @3"]);
+
+    let mut bench = Bench::new(|_| {});
+    let mut steps = vec![answer(1, 1, 100, " ", Claim::None)];
+    steps.extend(
+        (2..100).map(|n| answer(1, n, 100 * u64::from(n), &format!("say {n}"), Claim::None)),
+    );
+    bench.send(30_000, &steps);
+    assert_eq!(bench.reports(), ["empty_response opened @1"]);
+
+    let mut bench = Bench::new(|_| {});
+    let mut steps = vec![
+        edit(1, 1, 100, "edit a"),
+        answer(1, 2, 200, "All tests pass.", Claim::ChecksPassed),
+    ];
+    steps.extend((3..100).map(|n| test_run(1, n, 100 * u64::from(n) - 20, 100 * u64::from(n))));
+    bench.send(30_000, &steps).advance(60_000);
+    let claim = "premature_victory opened @2".to_owned();
+    assert!(
+        bench.reports().contains(&claim),
+        "no later run proves an earlier claim"
+    );
+    let Answer::Status(status) = bench.engine.ask(&Query::Status) else {
+        panic!()
+    };
+    assert!(status.state_bytes < 60_000, "{status:?}");
+}
+
+#[test]
 fn a_step_that_comes_late_is_inserted_at_its_place() {
     let mut bench = Bench::new(|s| s.sessions.settle = Settle::Fixed(Duration::from_secs(2)));
     let steps = same(1, 1, 3);

@@ -4,7 +4,7 @@ use crate::model::{Timestamp, ToolSet};
 
 use super::{Call, Order, Reply};
 
-/// The last calls and replies of one agent. Bounded by the capacities given; the oldest go first.
+/// The last calls and replies of one agent. Bounded by [`Lane::forget`], the oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct Lane {
     calls: Vec<Call>,
@@ -78,7 +78,8 @@ impl Lane {
         &self.replies
     }
 
-    /// Inserts a call at its place among at most `capacity` calls. O(distance from the end).
+    /// Inserts a call at its place; one older than all of a list of `capacity` or more is not taken in.
+    /// O(distance from the end).
     pub fn insert_call(&mut self, call: Call, capacity: usize) -> Place {
         self.calls_seen = self.calls_seen.saturating_add(1);
         let place = insert(&mut self.calls, call, |c| c.order, capacity);
@@ -88,7 +89,7 @@ impl Lane {
         place
     }
 
-    /// Inserts a reply at its place among at most [`Lane::REPLIES_MAX`].
+    /// Inserts a reply at its place; one older than all of a list of [`Lane::REPLIES_MAX`] or more is not.
     pub fn insert_reply(&mut self, reply: Reply) -> Place {
         insert(&mut self.replies, reply, |r| r.order, Self::REPLIES_MAX)
     }
@@ -130,6 +131,23 @@ impl Lane {
             .for_each(|reply| reply.turn = turn(reply.start));
     }
 
+    /// Forgets what no judgement needs any more: all but the last `capacity` calls before the first call that
+    /// waits, all but the last [`Lane::REPLIES_MAX`] replies before the first reply that waits.
+    pub fn forget(
+        &mut self,
+        capacity: usize,
+        first_call: Option<Order>,
+        first_reply: Option<Order>,
+    ) {
+        forget(&mut self.calls, |c| c.order, first_call, capacity);
+        forget(
+            &mut self.replies,
+            |r| r.order,
+            first_reply,
+            Self::REPLIES_MAX,
+        );
+    }
+
     /// A call that may be changed, except for its order.
     pub fn call_mut(&mut self, at: usize) -> Option<&mut Call> {
         self.calls.get_mut(at)
@@ -143,19 +161,37 @@ impl Lane {
     }
 }
 
+/// Inserts in order. Nothing is forgotten here: what still waits for judgement needs what came before it.
 fn insert<T>(list: &mut Vec<T>, item: T, order: impl Fn(&T) -> Order, capacity: usize) -> Place {
     let place = order(&item);
     let mut at = list.len();
     while at > 0 && list.get(at - 1).is_some_and(|before| order(before) > place) {
         at -= 1;
     }
-    if list.len() >= capacity {
-        if at == 0 {
-            return Place::TooOld;
-        }
-        list.remove(0);
-        at -= 1;
+    if at == 0 && list.len() >= capacity {
+        return Place::TooOld;
     }
     list.insert(at, item);
     Place::At(at)
+}
+
+/// Forgets all but the last `capacity` items before `floor`; without one, all but the last `capacity`.
+pub(super) fn forget<T>(
+    list: &mut Vec<T>,
+    order: impl Fn(&T) -> Order,
+    floor: Option<Order>,
+    capacity: usize,
+) {
+    if list.len() <= capacity {
+        return;
+    }
+    let needed = match floor {
+        Some(floor) => list.partition_point(|item| order(item) < floor),
+        None => list.len(),
+    };
+    list.drain(..needed.saturating_sub(capacity));
+    // A large request must not leave its size behind in every run it touched.
+    if list.capacity() > 2 * list.len().max(capacity) {
+        list.shrink_to(list.len().max(capacity));
+    }
 }

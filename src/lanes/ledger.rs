@@ -3,10 +3,13 @@
 
 use crate::model::{CheckKind, Name, SpanId, Timestamp, TraceId, Verdict};
 
+use super::lane::forget;
 use super::{NameId, Order, Reply};
 
-/// Most edits, checks and replies kept in each list.
+/// Edits, checks and replies kept in each list before the first step that waits for judgement.
 pub const FACTS_MAX: usize = 16;
+/// Most of each, whatever waits.
+const WAITING_MAX: usize = 4096;
 
 /// A change of files that wants checking.
 #[derive(Clone, Debug)]
@@ -163,6 +166,14 @@ impl Ledger {
             .any(|since| *since <= at)
     }
 
+    /// Forgets what no judgement needs any more: all but the last [`FACTS_MAX`] facts of each kind before
+    /// `floor`, the place of the first step that waits.
+    pub fn forget(&mut self, floor: Option<Order>) {
+        forget(&mut self.edits, |e| e.order, floor, FACTS_MAX);
+        forget(&mut self.checks, |c| c.order, floor, FACTS_MAX);
+        forget(&mut self.replies, |r| r.order, floor, FACTS_MAX);
+    }
+
     /// Takes in all that another ledger knows: a run joins its conversation. Never re-judges.
     pub fn merge(&mut self, other: Self) {
         other.edits.into_iter().for_each(|e| self.add_edit(e));
@@ -199,10 +210,10 @@ fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
     }
 }
 
-/// Inserts in order; beyond the bound the oldest goes.
+/// Inserts in order. The hard bound is far beyond what one request holds; [`Ledger::forget`] is the usual one.
 fn keep<T>(list: &mut Vec<T>, item: T, order: impl Fn(&T) -> Order) {
     let at = list.partition_point(|other| order(other) <= order(&item));
-    if list.len() >= FACTS_MAX {
+    if list.len() >= WAITING_MAX {
         if at == 0 {
             return;
         }

@@ -2,6 +2,7 @@
 
 use crate::model::{Outcome, Timestamp};
 
+use super::lane::forget;
 use super::{Call, Lane, Ledger, Names, Order, Reply};
 
 /// One call's outcome, as a run remembers it over all lanes (error_rate).
@@ -18,7 +19,7 @@ pub struct RunOutcome {
 /// Counters of one run.
 #[derive(Clone, Debug, Default)]
 pub struct RunFacts {
-    /// Outcomes of the run's last calls over all lanes, by order; bounded by the capacity of a lane.
+    /// Outcomes of the run's last calls over all lanes, by order; bounded by [`RunFacts::forget`].
     pub outcomes: Vec<RunOutcome>,
     /// Tool calls executed in the run.
     pub calls: u32,
@@ -36,6 +37,13 @@ pub struct RunFacts {
     pub seen_definitions: bool,
     /// Some model step carried text.
     pub seen_texts: bool,
+}
+
+impl RunFacts {
+    /// Forgets all but the last `capacity` outcomes before the first call that waits for judgement.
+    pub fn forget(&mut self, capacity: usize, first_call: Option<Order>) {
+        forget(&mut self.outcomes, |o| o.order, first_call, capacity);
+    }
 }
 
 /// Which step is judged.

@@ -205,7 +205,7 @@ impl Sessions {
         };
         let due = now.plus(run.settle_time(settle, is_claim, refused));
         let span = step.span;
-        run.pending.push(Pending {
+        run.wait(Pending {
             lane,
             is_call,
             is_claim,
@@ -227,10 +227,11 @@ impl Sessions {
             return Seen::Late;
         };
         note_late(step, &mut self.names, &mut conversation.ledger);
+        conversation.ledger.forget(None);
         Seen::Late
     }
 
-    fn account(&mut self, key: TraceId) {
+    pub(super) fn account(&mut self, key: TraceId) {
         let Some(run) = self.runs.get_mut(&key) else {
             return;
         };

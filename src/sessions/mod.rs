@@ -152,6 +152,9 @@ impl Sessions {
 
     /// The key of the run that a trace belongs to.
     pub fn key_of(&self, trace: TraceId) -> TraceId {
+        if self.aliases.len() == 0 {
+            return trace;
+        }
         self.aliases.get(&trace).copied().unwrap_or(trace)
     }
 
@@ -178,6 +181,24 @@ impl Sessions {
         if let Some(run) = self.run_mut(link.trace) {
             run.spans.link(link.span, Some(link.parent), None);
         }
+    }
+
+    /// Forgets what the waiting steps of a run need no more; called when some of them have been judged.
+    pub fn forget_judged(&mut self, trace: TraceId) {
+        let key = self.key_of(trace);
+        let Some(run) = self.runs.get_mut(&key) else {
+            return;
+        };
+        run.forget();
+        let floor = run.pending.front().map(|pending| pending.order);
+        match run
+            .conversation
+            .and_then(|id| self.conversations.get_mut(&id))
+        {
+            Some(conversation) => conversation.ledger.forget(floor),
+            None => run.own_ledger.forget(floor),
+        }
+        self.account(key);
     }
 
     /// The run that has to go: idle for too long, or the longest idle when memory is short. It must be

@@ -199,12 +199,7 @@ impl Run {
         let at = facts
             .outcomes
             .partition_point(|other| other.order <= outcome.order);
-        if facts.outcomes.len() < self.capacity {
-            facts.outcomes.insert(at, outcome);
-        } else if at > 0 {
-            facts.outcomes.remove(0);
-            facts.outcomes.insert(at - 1, outcome);
-        }
+        facts.outcomes.insert(at, outcome);
         self.spend(step);
         note_in_ledger(step, raw, call, ledger);
     }

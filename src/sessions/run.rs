@@ -1,5 +1,6 @@
 //! A run: one trace and all that is known of it.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -44,8 +45,8 @@ pub struct Run {
     pub tokens: Option<u64>,
     /// Dollars spent, where known.
     pub cost_usd: Option<f64>,
-    /// Steps that are taken in but not judged for good, by arrival.
-    pub pending: Vec<Pending>,
+    /// Steps that are taken in but not judged for good, by their place.
+    pub pending: VecDeque<Pending>,
     /// When it was last heard of (arrival).
     pub last_seen: Timestamp,
     /// When it closes, once its root has been judged.
@@ -200,7 +201,7 @@ impl Run {
             steps: 0,
             tokens: None,
             cost_usd: None,
-            pending: Vec::new(),
+            pending: VecDeque::new(),
             last_seen: now,
             close_at: None,
             tally: Tally::default(),
@@ -262,6 +263,50 @@ impl Run {
             Settle::Auto if self.many_resources => Duration::from_secs(6),
             Settle::Auto if is_claim || self.disordered => Duration::from_millis(500),
             Settle::Auto => Duration::ZERO,
+        }
+    }
+
+    /// Lets a step wait for judgement. O(distance from the end).
+    pub(super) fn wait(&mut self, pending: Pending) {
+        let later = self
+            .pending
+            .iter()
+            .rev()
+            .take_while(|other| other.order > pending.order);
+        let at = self.pending.len() - later.count();
+        self.pending.insert(at, pending);
+    }
+
+    /// Takes a step out of those that wait.
+    pub fn judged(&mut self, order: Order) {
+        if let Ok(at) = self
+            .pending
+            .binary_search_by(|other| other.order.cmp(&order))
+        {
+            self.pending.remove(at);
+        }
+    }
+
+    /// Forgets what no waiting step needs any more.
+    pub(super) fn forget(&mut self) {
+        if self.pending.len() < 4 && self.pending.capacity() > 16 {
+            self.pending.shrink_to(4);
+        }
+        let first = |of_call: bool, lane: Option<LaneId>| {
+            self.pending
+                .iter()
+                .find(|p| p.is_call == of_call && lane.is_none_or(|lane| p.lane == lane))
+                .map(|p| p.order)
+        };
+        let first_call = first(true, None);
+        self.facts.forget(self.capacity, first_call);
+        let floors: SmallVec<[_; 4]> = self
+            .lanes
+            .iter()
+            .map(|lane| (first(true, Some(lane.id)), first(false, Some(lane.id))))
+            .collect();
+        for (lane, (call, reply)) in self.lanes.iter_mut().zip(floors) {
+            lane.lane.forget(self.capacity, call, reply);
         }
     }
 

@@ -127,7 +127,11 @@ pub(super) fn duration(bytes: &[u8], start: usize) -> Option<usize> {
 /// Digits with `,` between thousands and one fraction.
 fn number(bytes: &[u8], start: usize) -> usize {
     let mut at = start + digits(bytes, start);
-    while byte(bytes, at) == b',' && digits(bytes, at + 1) == 3 {
+    // More groups are a list, and it would be read again from each of them.
+    for _ in 0..6 {
+        if byte(bytes, at) != b',' || digits(bytes, at + 1) != 3 {
+            break;
+        }
         at += 4;
     }
     if byte(bytes, at) == b'.' && digits(bytes, at + 1) > 0 {

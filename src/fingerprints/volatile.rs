@@ -207,9 +207,13 @@ fn temp_name(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let below = [b"/tmp/".as_slice(), b"/T/", b"\\Temp\\", b"/temp/"]
         .iter()
         .any(|root| before.ends_with(root));
+    // Asked first: the rest of a path may be long, and would be read again from each of its parts.
+    below.then_some(())?;
     let part_end = path_part_end(bytes, start);
     let part = bytes.get(start..part_end)?;
-    (below && part.split(|b| !wordy(*b)).any(random)).then_some((start, part_end))
+    part.split(|b| !wordy(*b))
+        .any(random)
+        .then_some((start, part_end))
 }
 
 fn path_part_end(bytes: &[u8], start: usize) -> usize {
@@ -313,6 +317,9 @@ impl Tail for [u8] {
     }
 }
 
+/// Most bytes of a labelled value. No moment or id is longer.
+const VALUE_MAX: usize = 256;
+
 /// Where the value that begins at `at` ends; without a class, the longest that any class would take.
 fn value_end(bytes: &[u8], at: usize, class: Option<Class>) -> usize {
     let inside = |b: &u8| match class {
@@ -322,7 +329,12 @@ fn value_end(bytes: &[u8], at: usize, class: Option<Class>) -> usize {
         _ => wordy(*b) || matches!(b, b'-' | b'.'),
     };
     let rest = bytes.get(at..).unwrap_or_default();
-    let length = rest.iter().position(|b| !inside(b)).unwrap_or(rest.len());
+    // Labels may stand inside the value of a label before them.
+    let length = rest
+        .iter()
+        .take(VALUE_MAX)
+        .take_while(|b| inside(b))
+        .count();
     let value = rest.get(..length).unwrap_or_default();
     // A full stop belongs to the sentence.
     let stop = value

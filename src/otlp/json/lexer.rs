@@ -383,6 +383,54 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Objects and arrays around the next token.
+    pub(super) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Takes whatever comes, however deep, checking it.
+    pub(super) fn skip_deep(&mut self) -> Read<()> {
+        let mut open = Vec::new();
+        loop {
+            match self.peek() {
+                Some(bracket @ (b'{' | b'[')) => {
+                    self.at += 1;
+                    open.push(bracket);
+                    if !matches!(self.peek(), Some(b'}' | b']')) {
+                        self.key_within(bracket)?;
+                        continue;
+                    }
+                }
+                _ => self.skip()?,
+            }
+            while let Some(bracket) = open.last().copied() {
+                match (bracket, self.peek()) {
+                    (b'{', Some(b'}')) | (b'[', Some(b']')) => {
+                        self.at += 1;
+                        open.pop();
+                    }
+                    (_, Some(b',')) => {
+                        self.at += 1;
+                        self.key_within(bracket)?;
+                        break;
+                    }
+                    _ => return self.wrong("an object or array is not closed"),
+                }
+            }
+            if open.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn key_within(&mut self, bracket: u8) -> Read<()> {
+        if bracket == b'{' {
+            self.string_of("a key must be a string")?;
+            self.expect(b':', "a colon is missing after the key")?;
+        }
+        Ok(())
+    }
+
     /// Takes whatever comes, checking it.
     pub(super) fn skip(&mut self) -> Read<()> {
         match self.peek() {

@@ -8,7 +8,8 @@
 //! - Ids are hex in either case. Base64 of the right length is refused as such; any other id that is no id is passed on, so
 //!   that [`super::read`] cuts out just that span.
 //! - Enums are integers; names are refused, unknown numbers pass.
-//! - Objects and arrays nest at most [`DEPTH_MAX`] deep.
+//! - Objects and arrays nest at most [`DEPTH_MAX`] deep, but for attribute values: those that nest deeper are left to
+//!   [`super::read`] too.
 //!
 //! Fields that the schema does not know are dropped in either direction: JSON cannot carry them.
 

@@ -307,8 +307,24 @@ fn j_12_depth_is_limited() {
         deeper.malformed.by_reason.as_slice(),
         [(Reason::Nesting, 1)]
     );
-    let error = transcode(nested(DEPTH_MAX as usize).as_bytes()).unwrap_err();
-    assert_eq!(error.what(), "objects and arrays nest more than 300 deep");
+    for arrays in [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 100_000] {
+        let bottomless = read(transcode(nested(arrays).as_bytes()).unwrap(), |_| {}).unwrap();
+        assert_eq!(bottomless.spans, 1, "{arrays}");
+        assert_eq!(
+            bottomless.malformed.by_reason.as_slice(),
+            [(Reason::Nesting, 1)]
+        );
+    }
+    for unclosed in
+        ["{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"attributes\":[{\"value\":"]
+    {
+        let text = format!("{unclosed}{}", "{\"arrayValue\":{\"values\":[".repeat(1000));
+        assert!(transcode(text.as_bytes()).is_err());
+        for wrong in ["]", "}", "{\"a\"]", "{,}", "[,]", "[1 2]", "{\"a\":1]"] {
+            let error = transcode(format!("{text}{wrong}{}", "]}}".repeat(1000)).as_bytes());
+            assert!(error.is_err(), "{wrong}");
+        }
+    }
     let depth = DEPTH_MAX as usize - 1;
     let unknown = |depth| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
     assert!(transcode(unknown(depth).as_bytes()).is_ok());
@@ -317,18 +333,27 @@ fn j_12_depth_is_limited() {
     assert!(transcode("{\"x\":".repeat(1_000_000).as_bytes()).is_err());
 }
 
-#[test]
-fn j_12_maps_may_nest_as_deep_as_values_may() {
-    let maps = 63;
+/// A span with a number within so many maps.
+fn nested_maps(maps: usize) -> String {
     let value = format!(
         "{}{}{}",
         r#"{"kvlistValue":{"values":[{"key":"k","value":"#.repeat(maps),
         r#"{"intValue":"1"}"#,
         "}]}}".repeat(maps)
     );
-    let json = with_span(&format!(
-        r#"{IDS},"attributes":[{{"key":"k","value":{value}}}]"#
-    ));
+    format!(r#"{IDS},"attributes":[{{"key":"k","value":{value}}}]"#)
+}
+
+#[test]
+fn j_12_maps_may_nest_as_deep_as_values_may() {
+    let maps = 63;
+    let deeper = nested_maps(80);
+    let deeper = read(transcode(with_span(&deeper).as_bytes()).unwrap(), |_| {}).unwrap();
+    assert_eq!(
+        deeper.malformed.by_reason.as_slice(),
+        [(Reason::Nesting, 1)]
+    );
+    let json = with_span(&nested_maps(maps));
     let readout = read(transcode(json.as_bytes()).unwrap(), |_| {}).unwrap();
     assert_eq!(readout.spans, 1);
     assert_eq!(to_json(&readout.body).unwrap(), json);

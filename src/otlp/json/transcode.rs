@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use bytes::Bytes;
 
-use super::JsonError;
 use super::lexer::{Lexer, Read, Scalar};
 use super::number::{base64, double, hex, whole};
 use super::schema::{Entry, Kind, Message, REQUEST};
+use super::{DEPTH_MAX, JsonError};
 use crate::otlp::wire::{close, open, put_bytes, put_fixed32, put_fixed64, put_number};
 
 /// An ExportTraceServiceRequest from its JSON form, encoded as protobuf. What is wrong with single spans (ids, nesting)
@@ -31,6 +31,10 @@ pub fn transcode_with_hint(json: &[u8]) -> Result<(Bytes, Option<String>), JsonE
     run().map_err(|wrong: Box<super::lexer::Wrong>| wrong.report())
 }
 
+/// Values that begin this near to [`DEPTH_MAX`] are nested deeper than [`crate::otlp::Limits::nesting`] allows in
+/// arrays and in maps: what is in them is left out, and `read` cuts out just their span.
+const VALUE_DEPTH: u32 = 10;
+
 struct Writer {
     out: Vec<u8>,
     hint: Option<String>,
@@ -39,6 +43,9 @@ struct Writer {
 impl Writer {
     /// The content of a message.
     fn message(&mut self, lexer: &mut Lexer<'_>, message: &Message) -> Read<()> {
+        if message.oneof && lexer.depth() > DEPTH_MAX - VALUE_DEPTH {
+            return lexer.skip_deep();
+        }
         // Defaults are not written, unless they overrule an earlier value of the same field.
         let mut written = 0u32;
         lexer.object(|lexer, name| {

@@ -187,3 +187,20 @@ fn a_reader_that_has_had_enough_is_no_failure() {
     assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
     assert_eq!(said, "");
 }
+
+#[test]
+fn replay_never_writes_over_what_it_reads() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("recorded.jsonl");
+    std::fs::write(&path, "{}\n").unwrap();
+    let other = directory.path().join(".").join("recorded.jsonl");
+    let output = run(&[
+        "replay",
+        "--annotated",
+        other.to_str().unwrap(),
+        path.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(64), "{}", err(&output));
+    assert!(err(&output).contains("is also an input"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+}

@@ -81,6 +81,12 @@ pub fn create(path: &Path) -> Result<File, FileError> {
     File::create(path).map_err(|source| failed("create", path, source))
 }
 
+/// Whether both are one file, by whatever names. What does not exist is no file.
+pub fn same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
+}
+
 /// Writes `bytes` to `path` so that a reader sees the old content or the new one, never a part.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut beside = path.as_os_str().to_owned();
@@ -123,6 +129,17 @@ mod tests {
             .expect_err("missing")
             .to_string();
         assert!(error.starts_with("cannot open /no/such/file: "), "{error}");
+    }
+
+    #[test]
+    fn one_file_has_many_names() {
+        let dir = tempfile::tempdir().expect("dir");
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        assert!(!same(&a, &a), "nothing is there yet");
+        replace(&a, b"").expect("write");
+        replace(&b, b"").expect("write");
+        assert!(same(&a, &dir.path().join(".").join("a")));
+        assert!(!same(&a, &b));
     }
 
     #[test]

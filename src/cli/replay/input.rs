@@ -48,7 +48,8 @@ pub(super) fn read(
     path: &Path,
     mut each: impl FnMut(Result<Recorded, Unreadable>),
 ) -> Result<(), String> {
-    let bytes = inflate(files::read(path, INPUT_MAX).map_err(|error| error.to_string())?)?;
+    let squeezed = files::read(path, INPUT_MAX).map_err(|error| error.to_string())?;
+    let (bytes, broken) = inflate(squeezed);
     let name = path.to_string_lossy();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
     if name
@@ -57,9 +58,10 @@ pub(super) fn read(
         .is_some_and(|file| file.contains(".logs."))
     {
         // Logs carry no spans; the detectors see them once their dialects are read.
-        return Ok(());
+        return broken;
     }
     if name.ends_with(".pb") || name.ends_with(".binpb") {
+        broken?;
         each(Ok(Recorded {
             body: Bytes::from(bytes),
             received: None,
@@ -68,10 +70,11 @@ pub(super) fn read(
         return Ok(());
     }
     records(&bytes, each);
-    Ok(())
+    broken
 }
 
-fn inflate(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+/// What could be inflated, and what kept the rest from it: a recording that breaks off is read up to there.
+fn inflate(bytes: Vec<u8>) -> (Vec<u8>, Result<(), String>) {
     let limit = INPUT_MAX + 1;
     let mut out = Vec::new();
     let read = if bytes.starts_with(&[0x1f, 0x8b]) {
@@ -82,26 +85,41 @@ fn inflate(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
         zstd::Decoder::new(bytes.as_slice())
             .and_then(|decoder| decoder.take(limit).read_to_end(&mut out))
     } else {
-        return Ok(bytes);
+        return (bytes, Ok(()));
     };
-    read.map_err(|error| format!("cannot inflate: {error}"))?;
-    if out.len() as u64 > INPUT_MAX {
-        return Err(format!("inflates to more than {INPUT_MAX} bytes"));
-    }
-    Ok(out)
+    let whole = match read {
+        Err(error) => Err(format!("cannot inflate the rest: {error}")),
+        Ok(_) if out.len() as u64 > INPUT_MAX => {
+            Err(format!("inflates to more than {INPUT_MAX} bytes"))
+        }
+        Ok(_) => Ok(()),
+    };
+    (out, whole)
 }
+
+/// How many broken records may be looked for beyond their first line: each may reach to the end of the input.
+const FAR_AT_MOST: u32 = 32;
 
 /// The JSON values of a text. After a broken one reading goes on at the next line that begins with `{`.
 fn records(text: &[u8], mut each: impl FnMut(Result<Recorded, Unreadable>)) {
     let mut at = 0;
     let mut line = 1;
+    let mut far = 0;
+    let mut bound = 0;
     while let Some(start) = next_value(text, at) {
         line += newlines(text.get(at..start).unwrap_or_default());
-        let rest = text.get(start..).unwrap_or_default();
+        let mut rest = text.get(start..).unwrap_or_default();
+        if far > FAR_AT_MOST {
+            if bound <= start {
+                bound = start + resume(rest);
+            }
+            rest = text.get(start..bound).unwrap_or_default();
+        }
         let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
         let (item, consumed) = match stream.next() {
             Some(Ok(value)) => (record(value.get(), line), stream.byte_offset()),
             Some(Err(error)) => {
+                far += u32::from(error.line() > 1);
                 let what = format!("no JSON: {error}");
                 (Err(Unreadable { line, what }), resume(rest))
             }
@@ -140,6 +158,9 @@ struct Envelope<'a> {
 
 fn record(text: &str, line: usize) -> Result<Recorded, Unreadable> {
     let unreadable = |what: String| Unreadable { line, what };
+    if !text.starts_with('{') {
+        return Err(unreadable("no OTLP request: must be an object".to_owned()));
+    }
     let envelope: Envelope<'_> = serde_json::from_str(text)
         .map_err(|error| unreadable(format!("no OTLP request: {error}")))?;
     let received = match envelope.received {
@@ -213,11 +234,42 @@ mod tests {
         use std::io::Write;
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(b"{}").unwrap();
-        assert_eq!(inflate(gzip.finish().unwrap()).unwrap(), b"{}");
+        let whole = (b"{}".to_vec(), Ok(()));
+        assert_eq!(inflate(gzip.finish().unwrap()), whole);
+        assert_eq!(inflate(zstd::encode_all(&b"{}"[..], 1).unwrap()), whole);
+        assert!(inflate(vec![0x1f, 0x8b, 0, 0]).1.is_err());
+    }
+
+    #[test]
+    fn what_came_before_a_break_is_read() {
+        use std::io::Write;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"{}\n{}\n{}\n").unwrap();
+        let mut squeezed = gzip.finish().unwrap();
+        squeezed.truncate(squeezed.len() - 4);
+        let (text, whole) = inflate(squeezed);
+        assert_eq!(text, b"{}\n{}\n{}\n");
+        assert!(whole.unwrap_err().starts_with("cannot inflate the rest: "));
+    }
+
+    #[test]
+    fn what_is_no_object_is_told_so() {
+        for text in ["1", "[]", "[[[]]]", "\"x\"", "null", "true"] {
+            let unreadable = record(text, 1).unwrap_err();
+            assert_eq!(unreadable.what, "no OTLP request: must be an object");
+        }
+    }
+
+    #[test]
+    fn many_broken_records_do_not_read_the_rest_again_each() {
+        // Each line opens what none closes; read to the end from each, it would take minutes.
+        let text = format!("{}{{}}\n{{}}{{}}\n", "{\"a\":\n".repeat(60_000));
+        let seen = lines(&text);
+        assert_eq!(seen.len(), 60_003);
+        assert!(seen[..60_000].iter().all(|line| line.ends_with(" bad")));
         assert_eq!(
-            inflate(zstd::encode_all(&b"{}"[..], 1).unwrap()).unwrap(),
-            b"{}"
+            seen[60_000..],
+            ["60001 ok None", "60002 ok None", "60002 ok None"]
         );
-        assert!(inflate(vec![0x1f, 0x8b, 0, 0]).is_err());
     }
 }

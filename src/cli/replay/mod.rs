@@ -33,6 +33,14 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
     if warnings.warnings() > 0 {
         complain(&failure::told(&warnings))?;
     }
+    if let Some(path) = &arguments.annotated
+        && arguments.inputs.iter().any(|i| files::same(i, path))
+    {
+        return Err(Failure::Usage(format!(
+            "--annotated {} is also an input, and would be emptied before it is read; write to another file",
+            path.display()
+        )));
+    }
     let mut replay = Replay {
         driver: Driver::new(settings.engine, Reader::new(Arc::default())),
         printer: Printer::new(arguments)?,

@@ -197,6 +197,7 @@ impl<'a> Job<'a> {
         let shared = self.shared;
         let mut backoff = Backoff::new(&shared.retry);
         loop {
+            let begun = shared.voice.settled();
             let outcome = {
                 let _attempt = shared.counters.attempt();
                 let sending = shared.transport.send(body.clone());
@@ -219,7 +220,7 @@ impl<'a> Job<'a> {
                 Outcome::Retry { after, why } => (after, why),
             };
             shared.counters.attempt_failed();
-            shared.voice.failed(&why);
+            shared.voice.failed(&why, begun);
             if !shared.retry.enabled || !self.wait(backoff.next(after)).await {
                 return Settled::GivenUp { why };
             }

@@ -20,6 +20,8 @@ pub(super) struct Voice {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Answers that settled something, ever.
+    settled: u64,
     /// Attempts that failed since the last that did not.
     failures: u64,
     /// The last failure's words.
@@ -39,9 +41,18 @@ impl Voice {
         }
     }
 
-    /// An attempt failed and will be repeated.
-    pub(super) fn failed(&self, why: &str) {
+    /// How often the backend has settled something so far: to be asked when an attempt begins.
+    pub(super) fn settled(&self) -> u64 {
+        self.state().settled
+    }
+
+    /// An attempt failed and will be repeated. `begun` is what [`Voice::settled`] said when it began: if the
+    /// backend has worked since, this is old news and no change of state.
+    pub(super) fn failed(&self, why: &str, begun: u64) {
         let mut state = self.state();
+        if state.settled != begun {
+            return;
+        }
         state.failures += 1;
         state.last = bounded(why);
         if state.failures == 1 {
@@ -52,6 +63,7 @@ impl Voice {
     /// The backend has answered in a way that settles something.
     pub(super) fn works(&self) {
         let mut state = self.state();
+        state.settled += 1;
         let failures = std::mem::take(&mut state.failures);
         if failures > 0 {
             tracing::info!(exporter = %self.name, failures, "the backend takes data again");
@@ -123,10 +135,22 @@ mod tests {
     fn it_fails_until_it_works() {
         let voice = Voice::new("otlp".to_owned());
         assert_eq!(voice.failing(), None);
-        voice.failed("refused");
-        voice.failed("still refused");
+        voice.failed("refused", voice.settled());
+        voice.failed("still refused", voice.settled());
         assert_eq!(voice.failing().as_deref(), Some("still refused"));
         voice.works();
         assert_eq!(voice.failing(), None);
+    }
+
+    #[test]
+    fn what_failed_before_the_backend_came_back_is_old_news() {
+        let voice = Voice::new("otlp".to_owned());
+        let hanging = voice.settled();
+        voice.failed("no answer", voice.settled());
+        voice.works();
+        voice.failed("no answer", hanging);
+        assert_eq!(voice.failing(), None);
+        voice.failed("down again", voice.settled());
+        assert_eq!(voice.failing().as_deref(), Some("down again"));
     }
 }

@@ -126,6 +126,12 @@ impl<'a> Builder<'a, '_> {
                 .help("write protocols: {grpc: {}, http: {}}"),
             );
         }
+        for (path, what) in settings.faults() {
+            let at = entry.value.at(&path).map_or(entry.key_place, Entry::shown);
+            let key = path.last().copied().unwrap_or_default();
+            self.problems
+                .push(Problem::error(at, format!("`{key}` is {what}")));
+        }
         for (protocol, endpoint) in [
             ("grpc", protocols.grpc.as_ref().map(|grpc| &grpc.endpoint)),
             ("http", protocols.http.as_ref().map(|http| &http.endpoint)),

@@ -1,5 +1,7 @@
 //! Checks of one exporter, with the places of its keys.
 
+use std::time::Duration;
+
 use crate::exporters::{BuildError, QueueSettings, RetrySettings, Settings};
 
 use super::problems::Problems;
@@ -14,10 +16,12 @@ pub(super) fn check(entry: &Entry, settings: &Settings, problems: &mut Problems)
     match settings {
         Settings::OtlpGrpc(grpc) => {
             retry(entry, &grpc.retry_on_failure, problems);
+            patience(entry, grpc.timeout, problems);
             queue(entry, &grpc.sending_queue, grpc.max_request_size, problems);
         }
         Settings::OtlpHttp(http) => {
             retry(entry, &http.retry_on_failure, problems);
+            patience(entry, http.timeout, problems);
             queue(entry, &http.sending_queue, http.max_request_size, problems);
         }
         Settings::File(file) if file.path.is_empty() => {
@@ -59,6 +63,14 @@ fn retry(entry: &Entry, retry: &RetrySettings, problems: &mut Problems) {
         let key = message.split(' ').next().unwrap_or("");
         let at = place(entry, &["retry_on_failure", key]);
         problems.push(Problem::error(at, message));
+    }
+}
+
+fn patience(entry: &Entry, timeout: Duration, problems: &mut Problems) {
+    if timeout.is_zero() {
+        let at = place(entry, &["timeout"]);
+        let problem = Problem::error(at, "`timeout` is 0: no answer could come in time");
+        problems.push(problem.help("write how long one attempt may take, like 30s"));
     }
 }
 

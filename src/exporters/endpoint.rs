@@ -69,6 +69,7 @@ impl Destination {
             return Err(wrong("gRPC endpoints have no path; write host:port"));
         }
         let authority: Authority = host.parse().map_err(|_| wrong("this is no host:port"))?;
+        reachable(&authority).map_err(wrong)?;
         if authority.port().is_none() && scheme.is_empty() {
             return Err(wrong("the port is missing; OTLP over gRPC has 4317"));
         }
@@ -98,6 +99,9 @@ impl Destination {
         plain_text(scheme, &settings.tls, written)?;
         let base: Uri = written.parse().map_err(|_| wrong("this is no URL"))?;
         let mut parts = base.into_parts();
+        if let Some(authority) = &parts.authority {
+            reachable(authority).map_err(wrong)?;
+        }
         if whole.is_none() {
             let given = parts.path_and_query.as_ref();
             let path = given.map_or("/", PathAndQuery::path);
@@ -136,6 +140,21 @@ impl Destination {
             headers,
             compression: compression.unwrap_or(elsewhere),
         })
+    }
+}
+
+/// That there is a host, and a port that can be connected to where one is written.
+fn reachable(authority: &Authority) -> Result<(), &'static str> {
+    let (host, written) = (authority.host(), authority.as_str());
+    if host.is_empty() {
+        return Err("the host is missing");
+    }
+    let (_, place) = written.rsplit_once('@').unwrap_or(("", written));
+    let port = place.strip_prefix(host).unwrap_or_default();
+    let port = port.strip_prefix(':').unwrap_or("4318");
+    match port.parse::<u16>() {
+        Ok(1..) => Ok(()),
+        _ => Err("the port must be a number from 1 to 65535"),
     }
 }
 

@@ -30,6 +30,59 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// What would keep a protocol from ever taking a request: the path of the key, and what is wrong with it.
+    pub fn faults(&self) -> Vec<([&'static str; 3], &'static str)> {
+        let mut faults = Vec::new();
+        let mut served = |protocol, limits: Limits, size| {
+            let mut unless = |fine: bool, key, what| {
+                if !fine {
+                    faults.push((["protocols", protocol, key], what));
+                }
+            };
+            unless(
+                limits.request_bytes > 0,
+                size,
+                "0 bytes: no request would be small enough",
+            );
+            let streams = limits.concurrent_streams > 0;
+            unless(
+                streams,
+                "max_concurrent_streams",
+                "0 streams: nothing would be served",
+            );
+            let (head, body) = (limits.header_time, limits.body_time);
+            unless(
+                !head.is_zero(),
+                "read_header_timeout",
+                "0: no request would come in time",
+            );
+            unless(
+                !body.is_zero(),
+                "read_timeout",
+                "0: no request would come in time",
+            );
+        };
+        if let Some(grpc) = &self.protocols.grpc {
+            let size = match grpc.max_recv_msg_size_mib {
+                Some(_) => "max_recv_msg_size_mib",
+                None => "max_request_size",
+            };
+            served("grpc", grpc.limits(), size);
+        }
+        if let Some(http) = &self.protocols.http {
+            served("http", http.limits(), "max_request_body_size");
+            let path = &http.traces_url_path;
+            let plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'?' | b'#');
+            if !path.starts_with('/') || !path.bytes().all(plain) {
+                let what = "no path of a URL; write it like /v1/traces";
+                faults.push((["protocols", "http", "traces_url_path"], what));
+            }
+        }
+        faults
+    }
+}
+
 /// The protocols of the OTLP receiver. One that is not named is not served; a name without a value is
 /// served with defaults.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -1,4 +1,6 @@
-//! What an exporter says in the log: a line per change of state, and then at most one a minute.
+//! What an exporter says in the log: a line per change of state, and then at most one a minute. A backend that
+//! takes only part of what it gets, as one that limits rates does, changes its state with every answer: from the
+//! fifth change of a minute on they are summed up.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,6 +9,9 @@ use super::counters::Counters;
 
 /// How often something that goes on is told again.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// Changes of state told one by one within a minute. Even, so that the last one told is that it works.
+const CHANGES_AT_MOST: u32 = 4;
 
 /// Most of a backend's words that go into one line.
 const WORDS_AT_MOST: usize = 300;
@@ -24,6 +29,9 @@ struct State {
     settled: u64,
     /// Attempts that failed since the last that did not.
     failures: u64,
+    /// Changes of state within this minute, and the failures of those that were not told.
+    changes: u32,
+    untold: u64,
     /// The last failure's words.
     last: String,
     /// Lost spans not told yet, and the words of the last.
@@ -31,6 +39,14 @@ struct State {
     lost_why: String,
     /// Losses were told within this minute.
     told_loss: bool,
+}
+
+impl State {
+    /// Whether this change of state is to be told.
+    fn changes(&mut self) -> bool {
+        self.changes = self.changes.saturating_add(1);
+        self.changes <= CHANGES_AT_MOST
+    }
 }
 
 impl Voice {
@@ -55,7 +71,7 @@ impl Voice {
         }
         state.failures += 1;
         state.last = bounded(why);
-        if state.failures == 1 {
+        if state.failures == 1 && state.changes() {
             tracing::warn!(exporter = %self.name, why = %state.last, "the backend does not take data; keeping it and trying again");
         }
     }
@@ -65,7 +81,9 @@ impl Voice {
         let mut state = self.state();
         state.settled += 1;
         let failures = std::mem::take(&mut state.failures);
-        if failures > 0 {
+        if failures > 0 && !state.changes() {
+            state.untold += failures;
+        } else if failures > 0 {
             tracing::info!(exporter = %self.name, failures, "the backend takes data again");
         }
     }
@@ -92,7 +110,12 @@ impl Voice {
             let balance = counters.balance();
             let spans = balance.queued + balance.in_flight;
             tracing::warn!(exporter = %self.name, failures = state.failures, spans, why = %state.last, "the backend still takes no data");
+        } else if state.untold > 0 {
+            tracing::warn!(exporter = %self.name, failures = state.untold, why = %state.last, "the backend takes only part of the data at a time; the rest is tried again");
         }
+        state.untold = 0;
+        // What was told last is that it fails: its return is the second change.
+        state.changes = u32::from(state.failures > 0);
         state.told_loss = state.lost > 0;
         let lost = std::mem::take(&mut state.lost);
         if lost > 0 {
@@ -140,6 +163,31 @@ mod tests {
         assert_eq!(voice.failing().as_deref(), Some("still refused"));
         voice.works();
         assert_eq!(voice.failing(), None);
+    }
+
+    #[test]
+    fn a_backend_that_takes_every_other_request_is_summed_up() {
+        let voice = Voice::new("otlp".to_owned());
+        for _ in 0..100 {
+            voice.failed("429", voice.settled());
+            voice.failed("429", voice.settled());
+            voice.works();
+        }
+        // Two ups and two downs were told.
+        assert_eq!(voice.state().untold, 2 * 98);
+        let counters = Counters::default();
+        voice.tick(&counters);
+        assert_eq!(voice.state().untold, 0);
+        assert_eq!(voice.state().changes, 0);
+        voice.failed("429", voice.settled());
+        voice.tick(&counters);
+        assert_eq!(voice.state().changes, 1);
+        for _ in 0..3 {
+            voice.works();
+            voice.failed("429", voice.settled());
+        }
+        voice.works();
+        assert_eq!(voice.state().untold, 1 + 1);
     }
 
     #[test]

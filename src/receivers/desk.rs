@@ -1,8 +1,11 @@
 //! Where every protocol hands in what it received: inflate, read whole, queue, count.
 
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use crate::otlp::status::PartialSuccess;
 use crate::otlp::{self, Malformed};
@@ -45,6 +48,9 @@ pub struct Desk {
     settings: Arc<steps::Settings>,
     idle: Mutex<Vec<Reader>>,
     intake: Intake,
+    /// Large bodies that may be taken apart at a time, one a core: more would only hold memory, and what a small
+    /// body inflates to may be a thousand times its size.
+    benches: Arc<Semaphore>,
 }
 
 impl Desk {
@@ -54,6 +60,9 @@ impl Desk {
             settings,
             idle: Mutex::new(Vec::new()),
             intake,
+            benches: Arc::new(Semaphore::new(
+                available_parallelism().map_or(2, NonZero::get),
+            )),
         }
     }
 
@@ -66,8 +75,14 @@ impl Desk {
         if parcel.body.len() < OFF_THE_REACTOR {
             return self.work(parcel, counters);
         }
+        // Never closed; and without a bench the work would still have to be done.
+        let bench = Arc::clone(&self.benches).acquire_owned().await;
         let (desk, theirs) = (Arc::clone(self), Arc::clone(counters));
-        let work = tokio::task::spawn_blocking(move || desk.work(parcel, &theirs));
+        let work = tokio::task::spawn_blocking(move || {
+            // Held by the work, which goes on when the client does not wait for it.
+            let _bench = bench;
+            desk.work(parcel, &theirs)
+        });
         work.await.unwrap_or_else(|panic| {
             tracing::error!(%panic, "reading a request failed in a way it never should");
             add(&counters.failed_requests, 1);
@@ -166,4 +181,36 @@ fn partial(malformed: &Malformed) -> Option<PartialSuccess> {
             "{rejected} malformed {noun} not taken; the first: {first}"
         )),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Pressure;
+    use crate::receivers::IntakeSettings;
+    use crate::receivers::intake::intake;
+
+    #[tokio::test]
+    async fn large_bodies_wait_for_a_bench() {
+        let parcel = || Parcel {
+            body: Bytes::from(vec![b' '; OFF_THE_REACTOR]),
+            squeezed: Squeezed::No,
+            written: Written::Json,
+            limit: 1 << 20,
+        };
+        let (intake, _arrivals) = intake(&IntakeSettings::default(), Pressure::default());
+        let desk = Arc::new(Desk::new(Arc::default(), intake));
+        let counters = Arc::new(Counters::default());
+        let all = u32::try_from(desk.benches.available_permits()).unwrap();
+        let taken = desk.benches.acquire_many(all).await.unwrap();
+        let mut waiting = std::pin::pin!(desk.take(parcel(), &counters));
+        tokio::select! {
+            biased;
+            _ = &mut waiting => panic!("all benches were taken"),
+            () = tokio::task::yield_now() => {}
+        }
+        drop(taken);
+        assert!(waiting.await.is_err(), "blanks are no request");
+        assert_eq!(Counters::read(&counters.failed_requests), 1);
+    }
 }

@@ -192,7 +192,7 @@ fn a_reader_that_has_had_enough_is_no_failure() {
 fn replay_never_writes_over_what_it_reads() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("recorded.jsonl");
-    std::fs::write(&path, "{}\n").unwrap();
+    agent_sentinel::runtime::files::replace(&path, b"{}\n").unwrap();
     let other = directory.path().join(".").join("recorded.jsonl");
     let output = run(&[
         "replay",
@@ -202,5 +202,6 @@ fn replay_never_writes_over_what_it_reads() {
     ]);
     assert_eq!(output.status.code(), Some(64), "{}", err(&output));
     assert!(err(&output).contains("is also an input"));
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+    let left = agent_sentinel::runtime::files::read_text(&path, 99).unwrap();
+    assert_eq!(left, "{}\n");
 }

@@ -55,7 +55,7 @@ impl Wrong {
 /// A JSON text and a place in it.
 pub(super) struct Lexer<'a> {
     text: &'a str,
-    at: usize,
+    pub(super) at: usize,
     depth: u32,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Lexer<'a> {
         self.byte()
     }
 
-    fn expect(&mut self, byte: u8, what: &'static str) -> Read<()> {
+    pub(super) fn expect(&mut self, byte: u8, what: &'static str) -> Read<()> {
         if self.peek() == Some(byte) {
             self.at += 1;
             return Ok(());
@@ -235,7 +235,7 @@ impl<'a> Lexer<'a> {
         self.string_of("must be a string")
     }
 
-    fn string_of(&mut self, what: &'static str) -> Read<Cow<'a, str>> {
+    pub(super) fn string_of(&mut self, what: &'static str) -> Read<Cow<'a, str>> {
         self.expect(b'"', what)?;
         let (part, escaped) = self.plain()?;
         if !escaped {
@@ -334,7 +334,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A number as it stands.
-    fn number(&mut self) -> Read<&'a str> {
+    pub(super) fn number(&mut self) -> Read<&'a str> {
         let start = self.at;
         if self.byte() == Some(b'-') {
             self.at += 1;
@@ -386,63 +386,6 @@ impl<'a> Lexer<'a> {
     /// Objects and arrays around the next token.
     pub(super) fn depth(&self) -> u32 {
         self.depth
-    }
-
-    /// Takes whatever comes, however deep, checking it.
-    pub(super) fn skip_deep(&mut self) -> Read<()> {
-        let mut open = Vec::new();
-        loop {
-            match self.peek() {
-                Some(bracket @ (b'{' | b'[')) => {
-                    self.at += 1;
-                    open.push(bracket);
-                    if !matches!(self.peek(), Some(b'}' | b']')) {
-                        self.key_within(bracket)?;
-                        continue;
-                    }
-                }
-                _ => self.skip()?,
-            }
-            while let Some(bracket) = open.last().copied() {
-                match (bracket, self.peek()) {
-                    (b'{', Some(b'}')) | (b'[', Some(b']')) => {
-                        self.at += 1;
-                        open.pop();
-                    }
-                    (_, Some(b',')) => {
-                        self.at += 1;
-                        self.key_within(bracket)?;
-                        break;
-                    }
-                    _ => return self.wrong("an object or array is not closed"),
-                }
-            }
-            if open.is_empty() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn key_within(&mut self, bracket: u8) -> Read<()> {
-        if bracket == b'{' {
-            self.string_of("a key must be a string")?;
-            self.expect(b':', "a colon is missing after the key")?;
-        }
-        Ok(())
-    }
-
-    /// Takes whatever comes, checking it.
-    pub(super) fn skip(&mut self) -> Read<()> {
-        match self.peek() {
-            Some(b'{') => self.object(|lexer, _| lexer.skip()),
-            Some(b'[') => self.array(|lexer, _| lexer.skip()),
-            Some(b'"') => self.string().map(drop),
-            Some(b'-' | b'0'..=b'9') => self.number().map(drop),
-            Some(b't' | b'f') => self.truth().map(drop),
-            Some(b'n') => self.null().map(drop),
-            Some(_) => self.wrong("is no JSON value"),
-            None => self.wrong("the text ends where a value must stand"),
-        }
     }
 }
 

@@ -16,6 +16,7 @@
 mod lexer;
 mod number;
 mod schema;
+mod skip;
 #[cfg(test)]
 mod tests;
 mod transcode;

@@ -124,6 +124,7 @@ fn begins_json(text: &str) -> bool {
 
 /// What came back, as hashes and flags.
 fn answer(text: Excerpt<'_>, source: bool) -> Answer {
+    let acknowledges = texts::acknowledges(text);
     Answer {
         known: true,
         raw: digest::raw(text),
@@ -133,8 +134,8 @@ fn answer(text: Excerpt<'_>, source: bool) -> Answer {
         } else {
             0
         },
-        acknowledges: texts::acknowledges(text),
-        informs: texts::informs(text),
+        acknowledges,
+        informs: !acknowledges && texts::tells(text),
         pending: texts::pending_state(text),
     }
 }

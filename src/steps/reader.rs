@@ -43,7 +43,12 @@ pub struct Reader {
     pub(super) calls: fingerprints::Cache,
     pub(super) scripts: Scripts,
     sender: Option<Sender>,
+    /// How many steps the body before held: room for as many is made at once.
+    expected: usize,
 }
+
+/// Most steps that room is made for before they come.
+const EXPECTED: usize = 1024;
 
 /// The resource of the spans being read, with its names made.
 #[derive(Clone, Debug)]
@@ -71,6 +76,7 @@ impl Reader {
             calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),
             scripts: Scripts::with_seed(settings.seed),
             sender: None,
+            expected: 0,
         }
     }
 
@@ -79,7 +85,7 @@ impl Reader {
     /// # Errors
     /// The body cannot be taken apart as a whole; nothing of it counts as read.
     pub fn read(&mut self, body: Bytes) -> Result<Reading, BodyError> {
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(self.expected.min(EXPECTED));
         let mut links = Vec::new();
         let mut already_marked = 0u32;
         // Places in the body before mean nothing in this one.
@@ -98,6 +104,7 @@ impl Reader {
                 })),
             }
         })?;
+        self.expected = steps.len();
         keep_links_of(&steps, &mut links);
         Ok(Reading {
             body: readout.body,

@@ -3,7 +3,7 @@
 //!
 //! Invariant: in doubt none of them. Prose that merely mentions such a word is not taken for it.
 
-use super::members::{Value, members};
+use super::members::{Value, folded, members};
 use super::visible::strip;
 use crate::model::Excerpt;
 
@@ -159,18 +159,24 @@ pub fn acknowledges<'a>(text: impl Into<Excerpt<'a>>) -> bool {
     if text.starts_with('{') {
         return members_acknowledge(text);
     }
-    let bare = text
-        .trim_matches(|c: char| c.is_whitespace() || ".!()[]\"'`*".contains(c))
-        .to_lowercase();
+    let bare = text.trim_matches(|c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '.' | '!' | '(' | ')' | '[' | ']' | '"' | '\'' | '`' | '*'
+            )
+    });
+    let bare = bare.to_lowercase();
     ACKNOWLEDGEMENTS.contains(&bare.as_str()) || counts_only(&bare)
 }
 
 /// JSON that holds nothing but a good state, a flag or an id.
 fn members_acknowledge(text: &str) -> bool {
     let mut any = false;
+    let mut buffer = [0; 24];
     for (key, value) in members(text) {
         any = true;
-        let good = match key.to_ascii_lowercase().as_str() {
+        let good = match folded(key, &mut buffer) {
             "ok" | "success" | "acknowledged" | "done" | "accepted" | "created" | "updated"
             | "deleted" | "saved" | "sent" | "iserror" | "is_error" => {
                 !matches!(value, Value::Text(text) if text.len() > 12)
@@ -220,7 +226,13 @@ fn counts_only(text: &str) -> bool {
 /// Whether the answer could teach something: at least 12 characters and no acknowledgement (A7).
 pub fn informs<'a>(text: impl Into<Excerpt<'a>>) -> bool {
     let text = text.into();
-    text.truncated() || (strip(text.front()).chars().take(12).count() >= 12 && !acknowledges(text))
+    tells(text) && !acknowledges(text)
+}
+
+/// What [`informs`] asks of an answer that is known to be no acknowledgement.
+pub fn tells<'a>(text: impl Into<Excerpt<'a>>) -> bool {
+    let text = text.into();
+    text.truncated() || strip(text.front()).chars().take(12).count() >= 12
 }
 
 /// Words for a state that is not final.
@@ -270,6 +282,9 @@ const GOING_ON: &[&str] = &[
     "enqueued",
 ];
 
+/// Longest text that may be one of them: characters may take three bytes before they become ASCII.
+const LONGEST_STATE: usize = 3 * 16;
+
 /// Names under which a state is given.
 const STATE_NAMES: &[&str] = &[
     "status",
@@ -301,13 +316,15 @@ pub fn pending_state<'a>(text: impl Into<Excerpt<'a>>) -> bool {
                 .iter()
                 .any(|name| key.eq_ignore_ascii_case(name))
         };
+        let mut buffer = [0; 24];
         return members(text).take(32).any(|(key, value)| match value {
             Value::Text(state) => named(key) && going_on(state),
-            Value::Raw(raw) => match key.to_ascii_lowercase().as_str() {
-                "running" | "pending" | "in_progress" | "inprogress" => raw == "true",
-                "done" | "finished" | "complete" | "completed" | "ready" => raw == "false",
+            Value::Raw("true" | "false") => match folded(key, &mut buffer) {
+                "running" | "pending" | "in_progress" | "inprogress" => value.is("true"),
+                "done" | "finished" | "complete" | "completed" | "ready" => value.is("false"),
                 _ => false,
             },
+            Value::Raw(_) => false,
         });
     }
     if let Some(tag) = between(text, "<status>", "</status>") {
@@ -325,10 +342,9 @@ fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
 }
 
 fn going_on(state: &str) -> bool {
-    let state = state
-        .trim_matches(|c: char| !c.is_alphanumeric())
-        .to_lowercase();
-    GOING_ON.contains(&state.as_str())
+    let state = state.trim_matches(|c: char| !c.is_alphanumeric());
+    // None is longer, in any case it may be written in.
+    state.len() <= LONGEST_STATE && GOING_ON.contains(&state.to_lowercase().as_str())
 }
 
 /// A line that is a state (`RUNNING`, `pending...`), names one (`state: TRAINING`), or says of one subject
@@ -359,12 +375,11 @@ fn line_pends(line: &str) -> bool {
             && state.split_whitespace().count() <= 6;
     }
     let line = line.to_lowercase();
-    let words: Vec<&str> = line.split_whitespace().collect();
     let still = ["is still ", "still in ", "is currently ", "are still "]
         .iter()
         .any(|phrase| line.contains(phrase));
-    words.len() <= 14
-        && still
+    still
+        && line.split_whitespace().count() <= 14
         && GOING_ON.iter().any(|word| {
             line.split(['.', ',', ';', '!'])
                 .any(|part| part.trim_end().ends_with(word))

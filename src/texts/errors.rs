@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::members::{Value, member, members};
+use super::members::{Value, folded, member, members};
 use super::visible::strip;
 use crate::model::Excerpt;
 
@@ -150,7 +150,8 @@ fn named_error(line: &str) -> bool {
 
 /// A JSON object that says so: an error member, `isError`, a failed state, `success` or `ok` false.
 fn json_error(text: &str) -> bool {
-    members(text).any(|(key, value)| match key.to_ascii_lowercase().as_str() {
+    let mut buffer = [0; 24];
+    members(text).any(|(key, value)| match folded(key, &mut buffer) {
         "error" | "errors" | "exception" | "traceback" | "error_message" | "errormessage" => {
             !value.is_nothing()
         }
@@ -158,7 +159,8 @@ fn json_error(text: &str) -> bool {
         "success" | "ok" | "succeeded" => value.is("false"),
         "status" | "state" | "result" | "type" | "outcome" => match value {
             Value::Text(text) => ["error", "failed", "failure", "exception"]
-                .contains(&text.to_ascii_lowercase().as_str()),
+                .iter()
+                .any(|state| text.eq_ignore_ascii_case(state)),
             Value::Raw(raw) => key.eq_ignore_ascii_case("status") && http_error(raw),
         },
         "statuscode" | "status_code" | "httpstatus" | "http_status" => match value {

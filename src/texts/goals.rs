@@ -31,8 +31,14 @@ static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&NEEDLES.join(
 
 /// Whether the goal could ask for tests to be run or to pass.
 pub(super) fn may_ask(text: &str) -> bool {
-    let mut folded = String::with_capacity(text.len());
-    lower(text, &mut folded);
+    // Where nothing is dropped or becomes ASCII by its case, folding ASCII folds all that is looked for.
+    let folded = if memchr::memchr2(b'*', 0xe2, text.as_bytes()).is_none() {
+        text.to_ascii_lowercase()
+    } else {
+        let mut folded = String::with_capacity(text.len());
+        lower(text, &mut folded);
+        folded
+    };
     ANY.as_ref().is_none_or(|any| any.is_match(&folded)) || joined(&folded)
 }
 
@@ -52,8 +58,11 @@ fn joined(folded: &str) -> bool {
     if memchr::memchr2_iter(b'`', b'"', bytes).any(|at| inside((at, 1))) {
         return true;
     }
-    let marks = folded.char_indices().filter(|(_, c)| quotes(*c));
-    !folded.is_ascii() && marks.map(|(at, c)| (at, c.len_utf8())).any(inside)
+    let mark = |at: usize| {
+        let c = folded.get(at..).and_then(|rest| rest.chars().next());
+        c.is_some_and(|c| quotes(c) && inside((at, c.len_utf8())))
+    };
+    memchr::memchr3_iter(0xc2, 0xe2, 0xe3, bytes).any(mark)
 }
 
 fn quotes(c: char) -> bool {

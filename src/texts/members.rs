@@ -37,7 +37,9 @@ impl<'a> Value<'a> {
         let (Self::Text(text) | Self::Raw(text)) = self;
         let inner = text.trim();
         matches!(inner, "" | "null" | "false" | "0")
-            || (inner.len() < 8 && matches!(inner.replace(' ', "").as_str(), "[]" | "{}"))
+            || (inner.len() < 8
+                && inner.starts_with(['[', '{'])
+                && matches!(inner.replace(' ', "").as_str(), "[]" | "{}"))
     }
 }
 
@@ -66,13 +68,30 @@ pub(super) fn member<'a>(text: &'a str, names: &[&str]) -> Option<Value<'a>> {
 
 fn string(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('"')?;
-    let mut escaped = false;
-    let end = inner.bytes().position(|byte| {
-        let closes = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        closes
-    })?;
+    let end = closing_quote(inner.as_bytes())?;
     Some((inner.get(..end)?, inner.get(end + 1..)?))
+}
+
+/// Where the text ends that begins at the front: the first quote that no backslash takes away.
+fn closing_quote(bytes: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr::memchr2(b'"', b'\\', bytes.get(from..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some(at);
+        }
+        from = at + 2;
+    }
+}
+
+/// The key in lower case where it is short enough to be one that is asked for; else nothing.
+pub(super) fn folded<'b>(key: &str, buffer: &'b mut [u8; 24]) -> &'b str {
+    let Some(place) = buffer.get_mut(..key.len()) else {
+        return "";
+    };
+    place.copy_from_slice(key.as_bytes());
+    place.make_ascii_lowercase();
+    std::str::from_utf8(place).unwrap_or_default()
 }
 
 fn value(text: &str) -> Option<(Value<'_>, &str)> {
@@ -91,20 +110,18 @@ fn value(text: &str) -> Option<(Value<'_>, &str)> {
 
 /// Where the nested value at the start of `text` ends.
 fn nested_end(text: &str) -> Option<usize> {
-    let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
-    for (at, byte) in text.bytes().enumerate() {
-        if quoted {
-            quoted = byte != b'"' || escaped;
-            escaped = byte == b'\\' && !escaped;
-            continue;
-        }
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
         match byte {
-            b'"' => quoted = true,
+            b'"' => at += closing_quote(bytes.get(at..)?)? + 1,
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    return Some(at + 1);
+                    return Some(at);
                 }
             }
             _ => {}

@@ -23,7 +23,7 @@ mod visible;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use answers::{acknowledges, informs, pending_state};
+pub use answers::{acknowledges, informs, pending_state, tells};
 pub use claims::goal_asks_for_tests;
 pub use errors::{error_class, looks_like_error};
 pub use exits::exit_code_in;

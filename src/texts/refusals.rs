@@ -2,6 +2,10 @@
 //!
 //! Invariant: an error of the operating system is a failure, never a refusal.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::model::Excerpt;
 
 /// A refusal stands within so many bytes from the front.
@@ -77,6 +81,14 @@ const REFUSALS: &[&str] = &[
     "not executed because",
 ];
 
+static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let phrases: Vec<String> = REFUSALS
+        .iter()
+        .map(|phrase| regex::escape(phrase))
+        .collect();
+    Regex::new(&phrases.join("|")).ok()
+});
+
 /// Whether a person or a policy refused the call, or it was cancelled. An error of the operating system
 /// (`EACCES`, `Permission denied`) is a failure, no refusal.
 pub fn refused<'a>(text: impl Into<Excerpt<'a>>) -> bool {
@@ -91,5 +103,9 @@ pub fn refused<'a>(text: impl Into<Excerpt<'a>>) -> bool {
         return true;
     }
     let head = head.replace('\u{2019}', "'");
-    REFUSALS.iter().any(|phrase| head.contains(phrase))
+    // One search for all: the regex engine looks for plain words many bytes at a time.
+    ANY.as_ref().map_or_else(
+        || REFUSALS.iter().any(|phrase| head.contains(phrase)),
+        |any| any.is_match(&head),
+    )
 }

@@ -328,7 +328,7 @@ pub(super) fn word_count(text: &str) -> u32 {
         return words;
     }
     for c in text.chars() {
-        if by_character(c) {
+        if !c.is_ascii() && by_character(c) {
             words = words.saturating_add(u32::from(c.is_alphanumeric()));
             inside = false;
         } else if c.is_whitespace() {

@@ -35,6 +35,8 @@ pub(super) struct Language {
     /// Parts of words without one of which no text in this language says anything here; lower case.
     /// English has none: it is always asked.
     pub(super) stems: &'static [&'static str],
+    /// The phrases it judges by, where it judges by nothing else.
+    pub(super) phrases: Option<&'static Phrases>,
 }
 
 /// All languages. A sentence is shown to each: words that two of them share are listed in none.
@@ -56,6 +58,29 @@ static STEMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .collect();
     Regex::new(&format!("(?i){}", stems.join("|"))).ok()
 });
+
+/// Every phrase that lets a sentence say something, or is taken out of it first, in any language.
+static SPOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let phrases: Vec<String> = LANGUAGES
+        .iter()
+        .filter_map(|language| language.phrases)
+        .flat_map(|of| [of.passed, of.done, of.gaps, of.failing, of.benign])
+        .flatten()
+        .map(|phrase| regex::escape(phrase))
+        .collect();
+    Regex::new(&phrases.join("|")).ok()
+});
+
+/// Whether any language that judges by phrases alone could say something of the sentence.
+fn speaks(sentence: &str) -> bool {
+    let text = spaced(sentence);
+    SPOKEN.as_ref().is_none_or(|spoken| spoken.is_match(&text))
+}
+
+/// The sentence as phrases are looked for in it: blanks around it and for its marks.
+fn spaced(sentence: &str) -> String {
+    format!(" {sentence} ").replace([',', ':', '(', ')'], " ")
+}
 
 /// The languages worth asking about a text.
 fn languages(text: &str) -> &'static [Language] {
@@ -87,7 +112,9 @@ pub(super) fn read(text: Excerpt<'_>, seen: [&str; 2]) -> Reading {
             if question {
                 return;
             }
-            for language in languages {
+            // One search tells whether the phrases of any other language could say something.
+            let spoken = languages.len() > 1 && speaks(sentence);
+            for language in languages.iter().filter(|l| spoken || l.phrases.is_none()) {
                 let said = (language.judge)(sentence);
                 all.claim = all.claim.max(said.claim);
                 all.gap |= said.gap;
@@ -143,7 +170,7 @@ impl Phrases {
     /// Judges a sentence. Phrases that begin or end with a blank match at the ends of the sentence too.
     pub(super) fn judge(&self, sentence: &str) -> Said {
         let any = |text: &str, phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
-        let mut text = format!(" {sentence} ").replace([',', ':', '(', ')'], " ");
+        let mut text = spaced(sentence);
         for good in self.benign {
             if text.contains(good) {
                 text = text.replace(good, " ");

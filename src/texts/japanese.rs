@@ -7,6 +7,7 @@ pub(super) const LANGUAGE: Language = Language {
     plans,
     asks_for_tests,
     stems: STEMS,
+    phrases: Some(&PHRASES),
 };
 
 const PHRASES: Phrases = Phrases {

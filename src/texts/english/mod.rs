@@ -18,6 +18,7 @@ pub(super) const LANGUAGE: Language = Language {
     plans,
     asks_for_tests,
     stems: &[],
+    phrases: None,
 };
 
 /// Headings that announce what is not done, or teach.

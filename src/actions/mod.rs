@@ -16,6 +16,7 @@ mod guard;
 mod hosts;
 mod paths;
 mod prefixes;
+mod reach;
 mod roles;
 mod runners;
 mod script;
@@ -24,6 +25,7 @@ mod summaries;
 mod tools;
 mod verification;
 mod walk;
+mod watchdog;
 mod world;
 
 #[cfg(test)]
@@ -34,6 +36,7 @@ use crate::model::{Effects, Role};
 pub use cache::Scripts;
 pub use effects::effects;
 pub use exits::ExitMeaning;
+pub use reach::{Watch, reach};
 pub use roles::role;
 pub use settings::{Roles, Settings, Workspace};
 

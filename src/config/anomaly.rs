@@ -118,10 +118,17 @@ pub(super) struct Anomaly {
 /// Reads the processor's entry. `None` when its value is of no use; then that is reported.
 pub(super) fn read(entry: &Entry, problems: &mut Problems) -> Option<Anomaly> {
     let engine = judging(entry, problems)?;
-    let pairs = engine.detectors.common(AnomalyType::TransitionRepeat);
-    let source = pairs.rules.unwrap_or(engine.rules) == Rules::Source;
+    let source = |anomaly| {
+        let common = engine.detectors.common(anomaly);
+        common.enabled && common.rules.unwrap_or(engine.rules) == Rules::Source
+    };
     let steps = steps::Settings {
-        source_answers: pairs.enabled && source,
+        source_answers: source(AnomalyType::TransitionRepeat),
+        watch: steps::Watch {
+            allowed_dirs: engine.detectors.scope_escape.allowed_dirs.clone(),
+            source_scope: source(AnomalyType::ScopeEscape),
+            source_writes: source(AnomalyType::WriteStorm),
+        },
         ..reading(entry, problems)
     };
     Some(Anomaly { steps, engine })

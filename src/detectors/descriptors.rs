@@ -139,7 +139,7 @@ impl Descriptor {
             defaults: "allowed_dirs: []",
             severity: "error, info if refused",
             source: "gptme anomaly_watchdog: scope_escape",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::WriteStorm,
@@ -148,7 +148,7 @@ impl Descriptor {
             defaults: "limit: 20, window: 60s",
             severity: "warning, error for deletes",
             source: "gptme anomaly_watchdog: write_storm",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::NovelHost,

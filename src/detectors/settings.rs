@@ -136,7 +136,7 @@ impl Settings {
         let mut problems = Vec::new();
         for anomaly in AnomalyType::ALL {
             let common = self.common(anomaly);
-            if common.enabled && !descriptor(anomaly).available && self.asks_for(anomaly) {
+            if common.enabled && !descriptor(anomaly).available {
                 problems.push(Problem {
                     key: format!("{anomaly}.enabled"),
                     message: format!(
@@ -156,18 +156,6 @@ impl Settings {
         self.check_family(rules, &mut problems);
         self.check_ranges(&mut problems);
         problems
-    }
-
-    /// Whether a type that this build lacks was asked for: one that is off, or without effect, by default
-    /// can only be on because somebody wrote it.
-    fn asks_for(&self, anomaly: AnomalyType) -> bool {
-        match anomaly {
-            // Without effect as long as nothing is set about them.
-            AnomalyType::ToolHallucination => self.tool_hallucination != Default::default(),
-            AnomalyType::ScopeEscape => self.scope_escape != Default::default(),
-            AnomalyType::WriteStorm => self.write_storm != Default::default(),
-            _ => true,
-        }
     }
 
     fn check_family(&self, rules: Rules, problems: &mut Vec<Problem>) {

@@ -160,10 +160,15 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
         AnomalyType::ToolHallucination => Box::new(
             super::tool_hallucination::ToolHallucination::new(&settings.tool_hallucination, rules),
         ),
-        AnomalyType::GoalDrift
-        | AnomalyType::ScopeEscape
-        | AnomalyType::WriteStorm
-        | AnomalyType::NovelHost => return None,
+        AnomalyType::ScopeEscape => Box::new(super::scope_escape::ScopeEscape::new(
+            &settings.scope_escape,
+            rules,
+        )),
+        AnomalyType::WriteStorm => Box::new(super::write_storm::WriteStorm::new(
+            &settings.write_storm,
+            rules,
+        )),
+        AnomalyType::GoalDrift | AnomalyType::NovelHost => return None,
     })
 }
 
@@ -212,7 +217,7 @@ mod tests {
     #[test]
     fn the_widest_window_is_told() {
         let default = Table::new(&Settings::default(), Rules::Aware);
-        assert_eq!(default.window_max(), Table::WINDOW_MIN);
+        assert_eq!(default.window_max(), 63, "three calls for each write");
         let mut wide = Settings::default();
         wide.r#loop.window = 100;
         assert_eq!(Table::new(&wide, Rules::Aware).window_max(), 100);

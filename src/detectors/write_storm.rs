@@ -1,8 +1,23 @@
 //! `write_storm`: too many writes in a window.
+//!
+//! - Invariant: the writes of the lane's calls that ended within `window` before the judged one, this one
+//!   included, are more than `limit`. One call is one write per path, a delete counts double (A16). Also: eight
+//!   whole-file writes of one path with nothing but writes between (reason `rewrite`).
+//! - Ignores: temp trees, calls that failed or were refused.
+//! - Source rule (gptme anomaly_watchdog, first version): every attempt of `save`, `append` and `patch` is one.
+//! - Cost: O(calls in the window), for writes alone.
 
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
+use crate::lanes::{Call, View};
+use crate::model::{AnomalyType, Confidence, Fact, Finding, Outcome, Severity};
+
+use super::ready::Ready;
+use super::repeats::{bounded, mix};
 use super::settings::config;
+use super::{Detector, Judgement, Rules, wording};
 
 config! {
     /// Settings of `write_storm`.
@@ -12,5 +27,233 @@ config! {
         /// The sliding window.
         #[serde(with = "crate::model::units::duration")]
         window: Duration = Duration::from_secs(60),
+    }
+}
+
+/// Whole-file writes of one path that are too many.
+const REWRITES: usize = 8;
+/// Calls looked back over for each write allowed: reads lie between writes.
+const CALLS_A_WRITE: usize = 3;
+
+/// The detector.
+#[derive(Debug)]
+pub(super) struct WriteStorm {
+    ready: Ready,
+    limit: i64,
+    window: Duration,
+}
+
+impl WriteStorm {
+    pub(super) fn new(config: &Config, rules: Rules) -> Self {
+        Self {
+            ready: Ready::new(config.common(), rules),
+            limit: config.limit,
+            window: config.window,
+        }
+    }
+
+    fn source(&self) -> bool {
+        self.ready.rules == Rules::Source
+    }
+
+    fn is_write(&self, view: &View<'_>, call: &Call) -> bool {
+        let done = self.source() || matches!(call.outcome, Outcome::Succeeded | Outcome::Unknown);
+        let ignored = || {
+            self.ready
+                .of(view.names, call.tool)
+                .is_some_and(|over| over.ignore)
+        };
+        call.more.writes > 0 && done && !ignored()
+    }
+
+    fn storm(&self, view: &View<'_>, judged: &Call) -> Option<Finding> {
+        let recent = view
+            .calls()
+            .iter()
+            .filter(|call| judged.end.since(call.end) < self.window && self.is_write(view, call));
+        let sum = |weight: fn(&Call) -> u16| -> i64 {
+            recent.clone().map(|call| i64::from(weight(call))).sum()
+        };
+        let (writes, deletes) = (sum(|call| call.more.writes), sum(|call| call.more.deletes));
+        let weight = writes + deletes;
+        if weight <= self.limit || writes == 0 {
+            return None;
+        }
+        let by_deletes = deletes > 0 && writes - deletes <= self.limit;
+        let own = if by_deletes {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let what = if by_deletes {
+            format!("{writes} writes, {deletes} of them deletes,")
+        } else {
+            format!("{writes} writes")
+        };
+        Some(Finding {
+            anomaly: AnomalyType::WriteStorm,
+            rule: 1,
+            severity: self.ready.severity(own),
+            confidence: Confidence::Exact,
+            reason: by_deletes.then_some("deletes"),
+            members: bounded(recent),
+            count: u32::try_from(writes).unwrap_or(u32::MAX),
+            evidence_key: 0,
+            shape: SmallVec::new(),
+            message: wording::message(format!(
+                "{what} within {} (limit {})",
+                wording::span(self.window),
+                self.limit
+            )),
+            facts: vec![
+                ("writes", Fact::Int(writes)),
+                ("deletes", Fact::Int(deletes)),
+                ("limit", Fact::Int(self.limit)),
+            ],
+            tool: Some(view.names.text(judged.tool)),
+        })
+    }
+
+    /// One file written anew as a whole, again and again, and nothing looked at in between.
+    fn rewrite(&self, view: &View<'_>, judged: &Call) -> Option<Finding> {
+        let path = judged.more.rewrites;
+        if self.source() || path == 0 {
+            return None;
+        }
+        let row = view
+            .calls()
+            .iter()
+            .rev()
+            .take_while(|call| call.turn == judged.turn && self.is_write(view, call))
+            .filter(|call| call.more.rewrites == path);
+        let count = row.clone().count();
+        if count < REWRITES {
+            return None;
+        }
+        let mut members: SmallVec<[&Call; 16]> = row.collect();
+        members.reverse();
+        let tool = view.names.text(judged.tool);
+        Some(Finding {
+            anomaly: AnomalyType::WriteStorm,
+            rule: 2,
+            severity: self.ready.severity(Severity::Warning),
+            confidence: Confidence::Likely,
+            reason: Some("rewrite"),
+            members: bounded(members.iter().copied()),
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            evidence_key: mix(path, 1),
+            shape: SmallVec::new(),
+            message: wording::message(format!(
+                "`{}` wrote one file anew {count} times, and nothing was run or read in between",
+                wording::name(&tool)
+            )),
+            facts: vec![(
+                "writes",
+                Fact::Int(i64::try_from(count).unwrap_or(i64::MAX)),
+            )],
+            tool: Some(tool),
+        })
+    }
+}
+
+impl Detector for WriteStorm {
+    fn anomaly(&self) -> AnomalyType {
+        AnomalyType::WriteStorm
+    }
+
+    fn rules(&self) -> Rules {
+        self.ready.rules
+    }
+
+    fn window(&self) -> usize {
+        let limit = usize::try_from(self.limit.max(1)).unwrap_or(usize::MAX);
+        let calls = if self.source() { 1 } else { CALLS_A_WRITE };
+        limit.saturating_add(1).saturating_mul(calls)
+    }
+
+    fn judge(&self, view: &View<'_>) -> Judgement {
+        let Some(judged) = view.call().filter(|call| self.is_write(view, call)) else {
+            return Judgement::Quiet;
+        };
+        let found = self
+            .storm(view, judged)
+            .or_else(|| self.rewrite(view, judged));
+        found.map_or(Judgement::Quiet, |finding| {
+            Judgement::Found(Box::new(finding))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, SECOND};
+    use super::*;
+    use crate::model::Timestamp;
+
+    fn write(bench: &mut Bench, at: u64, deletes: bool, path: u64, outcome: Outcome) {
+        let mut call = bench.blank("w", "w");
+        (call.start, call.end) = (Timestamp::from_nanos(at), Timestamp::from_nanos(at));
+        call.more.writes = 1;
+        call.more.deletes = deletes.into();
+        call.more.rewrites = path;
+        call.outcome = outcome;
+        bench.push(call);
+    }
+
+    fn fired(config: &str, rules: Rules, bench: &Bench) -> Vec<(usize, Option<&'static str>)> {
+        let config: Config = serde_json::from_str(config).unwrap();
+        let found = bench.found(&WriteStorm::new(&config, rules)).into_iter();
+        found.map(|(at, found)| (at, found.reason)).collect()
+    }
+
+    #[test]
+    fn a16_more_than_the_limit_within_the_window() {
+        let mut bench = Bench::default();
+        for second in 0..5 {
+            write(
+                &mut bench,
+                second * 20 * SECOND,
+                false,
+                0,
+                Outcome::Succeeded,
+            );
+        }
+        assert_eq!(fired(r#"{"limit": 3}"#, Rules::Aware, &bench), []);
+        // The fourth comes exactly a minute after the first: that one is out.
+        assert_eq!(fired(r#"{"limit": 2}"#, Rules::Aware, &bench).len(), 3);
+        assert_eq!(
+            fired(r#"{"limit": 3, "window": "61s"}"#, Rules::Aware, &bench).len(),
+            2
+        );
+    }
+
+    #[test]
+    fn a16_deletes_count_double_and_what_failed_not_at_all() {
+        let mut bench = Bench::default();
+        for at in 0..4 {
+            write(&mut bench, at, true, 0, Outcome::Succeeded);
+            write(&mut bench, at, false, 0, Outcome::Refused);
+        }
+        let deletes = Some("deletes");
+        let aware = fired(r#"{"limit": 4}"#, Rules::Aware, &bench);
+        assert_eq!(aware, [(4, deletes), (6, deletes)]);
+    }
+
+    #[test]
+    fn a16_one_file_written_anew() {
+        let mut bench = Bench::default();
+        for at in 0..9 {
+            write(&mut bench, at * 60 * SECOND, false, 7, Outcome::Succeeded);
+        }
+        let rewrite = Some("rewrite");
+        assert_eq!(
+            fired("{}", Rules::Aware, &bench),
+            [(7, rewrite), (8, rewrite)]
+        );
+        assert_eq!(fired("{}", Rules::Source, &bench), []);
+        let look = bench.blank("r", "r");
+        bench.push(look);
+        write(&mut bench, 900 * SECOND, false, 7, Outcome::Succeeded);
+        assert_eq!(fired("{}", Rules::Aware, &bench).len(), 2);
     }
 }

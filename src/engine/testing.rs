@@ -72,6 +72,7 @@ pub(crate) fn call(trace_n: u8, span_n: u32, end: u64, key: &str, answer: &str) 
         outcome: Outcome::Succeeded,
         role: Role::Read,
         effects: Default::default(),
+        reach: Default::default(),
         identity: Default::default(),
         unknown_tool: false,
         sketch: [0; 32],

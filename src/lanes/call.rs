@@ -1,8 +1,8 @@
 //! What a lane keeps of one tool call and of one model answer.
 
 use crate::model::{
-    Answer, Arguments, CallId, Failure, Finish, Member, Outcome, Role, Sketch, SpanId, Targets,
-    TextFacts, Timestamp, ToolIdentity, TraceId,
+    Answer, Arguments, CallId, Failure, Finish, Member, Outcome, Role, Scope, Sketch, SpanId,
+    Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
 };
 
 use super::NameId;
@@ -28,6 +28,16 @@ pub struct More {
     pub identity: ToolIdentity,
     /// What came back says that there is no tool of this name.
     pub unknown_tool: bool,
+    /// See [`crate::model::Reach::scope`].
+    pub scope: Scope,
+    /// Name of [`crate::model::Reach::outside`].
+    pub outside: NameId,
+    /// See [`crate::model::Reach::writes`].
+    pub writes: u16,
+    /// See [`crate::model::Reach::deletes`].
+    pub deletes: u16,
+    /// See [`crate::model::Reach::rewrites`].
+    pub rewrites: u64,
 }
 
 /// A call that a model answer asked for, as a lane remembers it.

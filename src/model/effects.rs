@@ -165,3 +165,34 @@ pub enum Verdict {
     /// Nothing says (no exit code, no result).
     Unknown,
 }
+
+/// What the writes of a call come to, against the limits configured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reach {
+    /// Where its writes lie.
+    pub scope: Scope,
+    /// The first directory on the way to a path outside that does not hold the workspace.
+    pub outside: Option<Name>,
+    /// Paths written, temp trees left out.
+    pub writes: u16,
+    /// Those of them that are deleted or moved away.
+    pub deletes: u16,
+    /// Hash of the one path that is written anew as a whole; 0 = none.
+    pub rewrites: u64,
+}
+
+/// Where the writes of a call lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// It writes nothing that counts.
+    #[default]
+    NoWrite,
+    /// All inside the workspace or an allowed directory.
+    Inside,
+    /// One at least outside of both.
+    Outside,
+    /// It writes, and no workspace is known.
+    NoWorkspace,
+    /// A path holds what nobody knows, and no other lies outside.
+    Unknown,
+}

@@ -13,7 +13,7 @@ mod step;
 mod time;
 pub mod units;
 
-pub use effects::{CheckKind, Effects, Role, Targets, Verdict, Verification, Write};
+pub use effects::{CheckKind, Effects, Reach, Role, Scope, Targets, Verdict, Verification, Write};
 pub use excerpt::Excerpt;
 pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
 pub use ids::{Name, SpanId, TraceId};

@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Effects, Name, Role, Sketch, SpanId, Timestamp, TraceId};
+use super::{Effects, Name, Reach, Role, Sketch, SpanId, Timestamp, TraceId};
 
 /// One action of an agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +95,8 @@ pub struct ToolCall {
     pub role: Role,
     /// What it does to the world.
     pub effects: Effects,
+    /// How far its writes reach.
+    pub reach: Reach,
     /// Near-equality sketch of the arguments (A6); zero when not computed.
     pub sketch: Sketch,
     /// The tool's name as it is looked up in definitions.

@@ -20,6 +20,7 @@ pub(super) fn plain_call(
     index: u32,
     names: &mut Names,
 ) -> Call {
+    let outside = call.reach.outside.as_ref().map(|name| names.id(name));
     Call {
         order,
         trace: step.trace,
@@ -49,6 +50,11 @@ pub(super) fn plain_call(
         more: More {
             identity: call.identity,
             unknown_tool: call.unknown_tool,
+            scope: call.reach.scope,
+            outside: outside.unwrap_or_default(),
+            writes: call.reach.writes,
+            deletes: call.reach.deletes,
+            rewrites: call.reach.rewrites,
         },
         fired: 0,
     }

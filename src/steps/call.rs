@@ -70,6 +70,7 @@ fn tool_call(
         cwd: root.or(working_directory),
     };
     let understood = actions::effects(&call, &reader.tools, &mut reader.scripts);
+    let reach = actions::reach(&call, &understood.effects, &reader.watch, &reader.tools);
     let outcome = outcome::outcome(signs, understood.exit, &raw.fault, answer_text);
     let unknown_tool = outcome != Outcome::Succeeded
         && outcome != Outcome::Unknown
@@ -93,6 +94,7 @@ fn tool_call(
         outcome,
         role: understood.role,
         effects: understood.effects,
+        reach,
         sketch: facts.map(|facts| facts.sketch).unwrap_or_default(),
         identity: fingerprints::identity(tool),
         unknown_tool,

@@ -11,5 +11,6 @@ mod reader;
 mod reply;
 mod settings;
 
+pub use crate::actions::Watch;
 pub use reader::{Reader, Reading};
 pub use settings::Settings;

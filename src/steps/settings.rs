@@ -18,6 +18,9 @@ pub struct Settings {
     /// Set from the rules in force, not by a key of its own.
     #[serde(skip)]
     pub source_answers: bool,
+    /// Where writes may go, and by whose rules they are read. Set from the detectors' keys.
+    #[serde(skip)]
+    pub watch: actions::Watch,
     /// Seeds keys and caches, so that who sends spans cannot foresee them. Never configured: the same for
     /// all readers of a process, else equal calls would have unequal keys.
     #[serde(skip)]

@@ -42,7 +42,7 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
         )));
     }
     let mut replay = Replay {
-        driver: Driver::new(settings.engine, Reader::new(Arc::default())),
+        driver: Driver::new(settings.engine, Reader::new(Arc::new(settings.steps))),
         printer: Printer::new(arguments)?,
         out: Output::default(),
         unreadable: 0,

@@ -1,5 +1,7 @@
 //! Hosts as texts: what a URL or a remote address names, without user, port and brackets, lower case.
 
+use std::net::IpAddr;
+
 use crate::model::Name;
 
 /// Longest host name.
@@ -30,9 +32,9 @@ pub(super) fn of_authority(authority: &str) -> Option<Name> {
     if let Some(inner) = host.strip_prefix('[') {
         let (address, _) = inner.split_once(']')?;
         return address
-            .parse::<std::net::Ipv6Addr>()
+            .parse::<IpAddr>()
             .ok()
-            .map(|ip| ip.to_string().into());
+            .map(|ip| ip.to_canonical().to_string().into());
     }
     let host = host.split(':').next()?;
     named(host)
@@ -51,20 +53,21 @@ pub(super) fn of_remote(text: &str) -> Option<Name> {
     of_authority(host)
 }
 
-/// A host by its name or number.
+/// A host by its name or number, in the form that the WHATWG rules give it: IPv4 in any spelling as four
+/// numbers, international names in ASCII, IPv4 inside IPv6 as IPv4.
 pub(super) fn named(host: &str) -> Option<Name> {
     let host = host.trim_end_matches('.');
-    if host.is_empty() || host.len() > MAX {
+    if host.is_empty() || host.len() > MAX || host.contains(['$', '`', '*', '{']) {
         return None;
     }
-    // One number is an IPv4 address to every HTTP client.
-    if let Ok(number) = host.parse::<u32>() {
-        return Some(std::net::Ipv4Addr::from(number).to_string().into());
-    }
-    let valid = host
-        .chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
-    (valid && host.chars().any(char::is_alphanumeric)).then(|| host.to_lowercase().into())
+    let text = match url::Host::parse(host).ok()? {
+        url::Host::Domain(name) => name,
+        url::Host::Ipv4(address) => address.to_string(),
+        url::Host::Ipv6(address) => IpAddr::V6(address).to_canonical().to_string(),
+    };
+    text.chars()
+        .any(char::is_alphanumeric)
+        .then(|| text.trim_end_matches('.').into())
 }
 
 fn is_scheme(text: &str) -> bool {
@@ -84,6 +87,12 @@ mod tests {
             ("https://User:pw@Example.ORG.:8443/x?y", Some("example.org")),
             ("http://[2001:db8::5]:80/x", Some("2001:db8::5")),
             ("http://3405803785/x", Some("203.0.113.9")),
+            ("http://0x7f.1/", Some("127.0.0.1")),
+            ("http://[::ffff:10.0.0.1]/", Some("10.0.0.1")),
+            (
+                "https://b\u{fc}cher.example/",
+                Some("xn--bcher-kva.example"),
+            ),
             ("localhost:3000/health", Some("localhost")),
             ("https://a.test\\@b.test/", Some("a.test")),
             ("file:///etc/passwd", None),

@@ -17,6 +17,8 @@ pub struct Watch {
     pub source_scope: bool,
     /// Writes are counted as the source counts them.
     pub source_writes: bool,
+    /// Hosts are read as the source reads them.
+    pub source_hosts: bool,
 }
 
 /// Longest first line of an answer in which a real path is looked for.
@@ -41,6 +43,9 @@ pub fn reach(call: &CallFacts<'_>, effects: &Effects, watch: &Watch, settings: &
         .then(|| watchdog::write(call))
         .flatten();
     let mut reach = Reach::default();
+    if watch.source_hosts {
+        reach.source_host = watchdog::contact(call).map(Into::into);
+    }
     if watch.source_writes {
         reach.writes = source.is_some().into();
     } else {
@@ -64,6 +69,7 @@ fn count(effects: &Effects, reach: &mut Reach) {
     reach.deletes = number(lasting().filter(|write| write.deletes).count());
     if let [only] = effects.writes.as_slice()
         && only.whole_file
+        && !only.temp
         && !only.deletes
         && !only.unresolved
     {

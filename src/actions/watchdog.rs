@@ -1,4 +1,5 @@
-//! What gptme's anomaly watchdog (first version) reads of a call: writers by exact name, one path each.
+//! What gptme's anomaly watchdog (first version) reads of a call: writers and browsers by exact name, one path or
+//! URL each.
 //!
 //! Invariant: no tilde, no variable, no URL, no drive, no case folding; what it would raise an error on
 //! (a path that is no text, or holds NUL) is no write at all: it fails open.
@@ -63,6 +64,58 @@ pub(super) fn resolve(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
+/// The host that the watchdog sees a call contact, as Python's `urlsplit` reads it.
+pub(super) fn contact(call: &CallFacts<'_>) -> Option<String> {
+    if !matches!(call.tool, "browser" | "read_web") {
+        return None;
+    }
+    let arguments: Value = serde_json::from_str(call.arguments?).ok()?;
+    let given = arguments
+        .get("url")
+        .into_iter()
+        .chain(arguments.get("args").and_then(|list| list.get(0)))
+        .find(|value| !matches!(value, Value::Null) && value.as_str() != Some(""));
+    if let Some(given) = given {
+        return host_of(given.as_str()?);
+    }
+    let line = arguments.get("content")?.as_str()?.trim().lines().next()?;
+    let web = line.starts_with("http://") || line.starts_with("https://");
+    web.then(|| host_of(line)).flatten()
+}
+
+/// The host of a URL as `urlsplit(url).hostname` gives it; `None` where that is none, or an error.
+fn host_of(url: &str) -> Option<String> {
+    let url: String = url
+        .trim_start_matches(|c: char| c <= ' ')
+        .chars()
+        .filter(|c| !matches!(c, '\t' | '\r' | '\n'))
+        .collect();
+    let is_scheme = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    };
+    let rest = match url.split_once(':') {
+        Some((scheme, rest)) if is_scheme(scheme) => rest,
+        _ => url.as_str(),
+    };
+    let rest = rest.strip_prefix("//")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let netloc = rest.get(..end)?;
+    if netloc.contains('[') != netloc.contains(']') {
+        return None;
+    }
+    let host = netloc.rsplit('@').next()?;
+    let host = match host.split_once('[') {
+        Some((_, bracketed)) => bracketed.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    let (name, zone) = host.split_at(host.find('%').unwrap_or(host.len()));
+    let host = name.to_lowercase() + zone;
+    (!host.is_empty()).then_some(host)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +148,24 @@ mod tests {
             assert_eq!(path(tool, arguments).as_deref(), expected, "{arguments}");
         }
         assert_eq!(resolve("//srv/./a/../../../b/"), "/b");
+    }
+
+    #[test]
+    fn hosts_as_python_splits_urls() {
+        for (url, expected) in [
+            ("HTTPS://EXAMPLE.ORG:80/", Some("example.org")),
+            ("https://github.com@evil.example/x", Some("evil.example")),
+            ("https://example.org\\@github.com/", Some("github.com")),
+            ("//example.org/a", Some("example.org")),
+            ("example.org:80/a", None),
+            ("file://server/share", Some("server")),
+            ("http://[2001:DB8::1]/", Some("2001:db8::1")),
+            ("http://[::1/", None),
+            (" https://exam\nple.org?x", Some("example.org")),
+            ("https:/example.org/", None),
+            ("http:///path", None),
+        ] {
+            assert_eq!(host_of(url).as_deref(), expected, "{url}");
+        }
     }
 }

@@ -128,6 +128,7 @@ pub(super) fn read(entry: &Entry, problems: &mut Problems) -> Option<Anomaly> {
             allowed_dirs: engine.detectors.scope_escape.allowed_dirs.clone(),
             source_scope: source(AnomalyType::ScopeEscape),
             source_writes: source(AnomalyType::WriteStorm),
+            source_hosts: source(AnomalyType::NovelHost),
         },
         ..reading(entry, problems)
     };

@@ -154,10 +154,10 @@ impl Descriptor {
             anomaly: AnomalyType::NovelHost,
             scope: "conversation",
             summary: "Contact with a host that is not known.",
-            defaults: "enabled: false, known_hosts: [], allow_cidrs: []",
-            severity: "warning",
+            defaults: "enabled: false, known_hosts: [], allow_cidrs: [], preset: false",
+            severity: "warning, error after a blocked contact",
             source: "gptme anomaly_watchdog: novel_host",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::BudgetSteps,

@@ -1,13 +1,344 @@
 //! `novel_host`: contact with a host that is not known.
+//!
+//! - Invariant: the call is the first of its conversation that names this host, by end of step, and the host is
+//!   neither known (`known_hosts`, globs allowed; `allow_cidrs`) nor of this machine. Raw addresses and hosts in
+//!   shell commands count. A contact that failed or was refused is a note.
+//! - Reason `after_block`: one of the five calls before was a contact that failed or was refused; severity rises.
+//! - Ignores: loopback, unspecified addresses, `localhost` and names below it (A17); hosts only mentioned.
+//! - Source rule (gptme anomaly_watchdog, first version): `browser` and `read_web` alone, hosts compared as
+//!   texts with `known_hosts`, nothing remembered: the same host fires again.
+//! - Cost: one comparison for calls without contact; else a walk over the ledger's hosts (256 at most).
 
+use std::net::IpAddr;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use ipnet::IpNet;
+use smallvec::SmallVec;
+
+use crate::lanes::{Call, View};
+use crate::model::{
+    AnomalyType, Confidence, Fact, Finding, Lack, Member, Name, Outcome, Role, Severity,
+};
+
+use super::ready::Ready;
+use super::repeats::hash;
 use super::settings::config;
+use super::{Detector, Judgement, Rules, wording};
 
 config! {
     /// Settings of `novel_host`.
     pub struct Config (enabled: false) {
-        /// Hosts that are known.
+        /// Hosts that are known; globs allowed (`*.example.org`).
         known_hosts: Vec<String> = Vec::new(),
         /// Address ranges that are known.
         allow_cidrs: Vec<String> = Vec::new(),
+        /// The hosts that most agents need are known too: package registries, git hosts, model APIs.
+        preset: bool = false,
+    }
+}
+
+/// Hosts of the preset.
+const PRESET: &[&str] = &[
+    "pypi.org",
+    "files.pythonhosted.org",
+    "registry.npmjs.org",
+    "registry.yarnpkg.com",
+    "crates.io",
+    "*.crates.io",
+    "proxy.golang.org",
+    "sum.golang.org",
+    "rubygems.org",
+    "repo.maven.apache.org",
+    "repo1.maven.org",
+    "api.nuget.org",
+    "deb.debian.org",
+    "security.debian.org",
+    "archive.ubuntu.com",
+    "security.ubuntu.com",
+    "github.com",
+    "*.github.com",
+    "*.githubusercontent.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "api.openai.com",
+    "api.anthropic.com",
+    "generativelanguage.googleapis.com",
+    "api.mistral.ai",
+    "openrouter.ai",
+    "huggingface.co",
+];
+/// Calls before in which a blocked contact raises the severity.
+const BLOCKED_WITHIN: usize = 5;
+/// What the source trusts always, as texts.
+const SOURCE_TRUSTED: &[&str] = &["localhost", "127.0.0.1", "::1", "0.0.0.0"];
+
+impl Config {
+    /// What cannot be among the hosts and ranges: the key and what is wrong.
+    pub(super) fn wrong(&self) -> Vec<(&'static str, String)> {
+        let globs = self.known_hosts.iter().filter_map(|host| {
+            let error = glob(host).err()?;
+            Some((
+                "known_hosts",
+                format!("`{host}` is no glob: {}", error.kind()),
+            ))
+        });
+        let ranges = self.allow_cidrs.iter().filter_map(|range| {
+            let error = format!("`{range}` is no address range, as in 10.0.0.0/8");
+            network(range).is_none().then_some(("allow_cidrs", error))
+        });
+        globs.chain(ranges).collect()
+    }
+}
+
+fn glob(host: &str) -> Result<globset::Glob, globset::Error> {
+    let host = host.trim().trim_end_matches('.');
+    GlobBuilder::new(host).case_insensitive(true).build()
+}
+
+/// A range, or one address.
+fn network(text: &str) -> Option<IpNet> {
+    let text = text.trim();
+    let net = text
+        .parse::<IpNet>()
+        .ok()
+        .or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))?;
+    Some(net.trunc())
+}
+
+/// The detector.
+#[derive(Debug)]
+pub(super) struct NovelHost {
+    ready: Ready,
+    known: GlobSet,
+    ranges: Vec<IpNet>,
+    /// As texts, for the source's rule.
+    listed: Vec<String>,
+}
+
+impl NovelHost {
+    pub(super) fn new(config: &Config, rules: Rules) -> Self {
+        let preset = PRESET.iter().copied().filter(|_| config.preset);
+        let mut known = GlobSetBuilder::new();
+        for host in config.known_hosts.iter().map(String::as_str).chain(preset) {
+            if let Ok(glob) = glob(host) {
+                known.add(glob);
+            }
+        }
+        Self {
+            ready: Ready::new(config.common(), rules),
+            known: known.build().unwrap_or_default(),
+            ranges: config
+                .allow_cidrs
+                .iter()
+                .filter_map(|text| network(text))
+                .collect(),
+            listed: config
+                .known_hosts
+                .iter()
+                .map(|host| host.trim().to_lowercase())
+                .collect(),
+        }
+    }
+
+    fn is_known(&self, host: &str) -> bool {
+        if host == "localhost" || host.ends_with(".localhost") || self.known.is_match(host) {
+            return true;
+        }
+        host.parse::<IpAddr>().is_ok_and(|address| {
+            let address = address.to_canonical();
+            address.is_loopback()
+                || address.is_unspecified()
+                || self.ranges.iter().any(|range| range.contains(&address))
+        })
+    }
+
+    /// The host to report, and how many are novel.
+    fn novel(&self, view: &View<'_>, judged: &Call) -> Option<(Name, usize)> {
+        if self.ready.rules == Rules::Source {
+            let host = view.names.text(judged.more.host?);
+            let trusted =
+                SOURCE_TRUSTED.contains(&&*host) || self.listed.iter().any(|h| **h == *host);
+            return (!trusted).then_some((host, 1));
+        }
+        if judged.more.contacts == 0 {
+            return None;
+        }
+        let mut novel =
+            view.ledger.hosts().iter().filter(|contact| {
+                contact.first.span == judged.span && !self.is_known(&contact.host)
+            });
+        let first = novel.next()?;
+        Some((first.host.clone(), 1 + novel.count()))
+    }
+
+    fn after_block(view: &View<'_>) -> Option<Member> {
+        let blocked = |call: &&Call| {
+            call.more.contacts > 0 && matches!(call.outcome, Outcome::Failed(_) | Outcome::Refused)
+        };
+        let before = view.calls().iter().rev().skip(1).take(BLOCKED_WITHIN);
+        before.into_iter().find(blocked).map(Call::member)
+    }
+}
+
+impl Detector for NovelHost {
+    fn anomaly(&self) -> AnomalyType {
+        AnomalyType::NovelHost
+    }
+
+    fn rules(&self) -> Rules {
+        self.ready.rules
+    }
+
+    fn judge(&self, view: &View<'_>) -> Judgement {
+        let Some(judged) = view.call() else {
+            return Judgement::Quiet;
+        };
+        if judged.key.is_none() && matches!(judged.role, Role::Fetch | Role::Shell) {
+            return Judgement::NotAssessed(Lack::NoArguments);
+        }
+        let ignored = self.ready.of(view.names, judged.tool);
+        if ignored.is_some_and(|over| over.ignore) {
+            return Judgement::Quiet;
+        }
+        let Some((host, count)) = self.novel(view, judged) else {
+            return Judgement::Quiet;
+        };
+        let source = self.ready.rules == Rules::Source;
+        let blocked = Self::after_block(view).filter(|_| !source);
+        let failed = matches!(judged.outcome, Outcome::Failed(_) | Outcome::Refused);
+        let (own, reason) = match (failed && !source, blocked.is_some()) {
+            (true, _) => (Severity::Info, Some("failed")),
+            (false, true) => (Severity::Error, Some("after_block")),
+            (false, false) => (Severity::Warning, None),
+        };
+        let mut members: SmallVec<[Member; 4]> = blocked
+            .filter(|_| reason == Some("after_block"))
+            .into_iter()
+            .collect();
+        members.push(judged.member());
+        let tool = view.names.text(judged.tool);
+        Judgement::Found(Box::new(Finding {
+            anomaly: AnomalyType::NovelHost,
+            rule: 1,
+            severity: self.ready.severity(own),
+            confidence: Confidence::Likely,
+            reason,
+            members,
+            count: 1,
+            evidence_key: hash(host.as_bytes()),
+            shape: SmallVec::new(),
+            message: wording::message(format!(
+                "`{}` contacted `{}`, a host that is not known{}",
+                wording::name(&tool),
+                wording::name(&host),
+                if reason == Some("after_block") {
+                    ", right after a contact that was blocked"
+                } else {
+                    ""
+                },
+            )),
+            facts: vec![
+                ("host", Fact::Text(host)),
+                ("hosts", Fact::Int(i64::try_from(count).unwrap_or(i64::MAX))),
+            ],
+            tool: Some(tool),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Bench;
+    use super::*;
+    use crate::lanes::Contact;
+
+    fn contact(bench: &mut Bench, host: &str, outcome: Outcome) {
+        let mut call = bench.blank("fetch", host);
+        call.role = Role::Fetch;
+        call.more.contacts = 1;
+        call.more.host = Some(bench.names.id(&Name::from(host)));
+        call.outcome = outcome;
+        bench.push(call);
+        let pushed = bench.lane.calls().last().unwrap();
+        bench.ledger.add_host(Contact {
+            host: Name::from(host),
+            order: pushed.order,
+            first: pushed.member(),
+        });
+    }
+
+    fn fired(config: &str, rules: Rules, hosts: &[(&str, Outcome)]) -> Vec<(usize, Severity)> {
+        let mut bench = Bench::default();
+        for (host, outcome) in hosts {
+            contact(&mut bench, host, *outcome);
+        }
+        let config: Config = serde_json::from_str(config).unwrap();
+        let found = bench.found(&NovelHost::new(&config, rules)).into_iter();
+        found.map(|(at, finding)| (at, finding.severity)).collect()
+    }
+
+    const OK: Outcome = Outcome::Succeeded;
+
+    #[test]
+    fn a17_the_first_contact_alone_and_never_this_machine() {
+        let config =
+            r#"{"known_hosts": ["*.docs.test", "API.test"], "allow_cidrs": ["10.1.2.3/8"]}"#;
+        let hosts = [
+            ("a.docs.test", OK),
+            ("api.test", OK),
+            ("10.9.9.9", OK),
+            ("::ffff:10.0.0.1", OK),
+            ("127.8.9.10", OK),
+            ("::1", OK),
+            ("0.0.0.0", OK),
+            ("localhost", OK),
+            ("docs.test", OK),
+            ("docs.test", OK),
+            ("203.0.113.9", OK),
+        ];
+        let warning = Severity::Warning;
+        assert_eq!(
+            fired(config, Rules::Aware, &hosts),
+            [(8, warning), (10, warning)]
+        );
+        assert_eq!(
+            fired(r#"{"preset": true}"#, Rules::Aware, &[("pypi.org", OK)]),
+            []
+        );
+    }
+
+    #[test]
+    fn a17_a_new_host_after_a_block_is_worse() {
+        let hosts = [("a.test", Outcome::Refused), ("b.test", OK)];
+        assert_eq!(
+            fired("{}", Rules::Aware, &hosts),
+            [(0, Severity::Info), (1, Severity::Error)]
+        );
+    }
+
+    #[test]
+    fn the_source_remembers_nothing_and_compares_texts() {
+        let hosts = [
+            ("a.test", OK),
+            ("a.test", OK),
+            ("x.b.test", OK),
+            ("127.0.0.1", OK),
+        ];
+        let config = r#"{"known_hosts": ["*.b.test"]}"#;
+        let warning = Severity::Warning;
+        assert_eq!(
+            fired(config, Rules::Source, &hosts),
+            [(0, warning), (1, warning), (2, warning)]
+        );
+    }
+
+    #[test]
+    fn wrong_hosts_and_ranges_are_told() {
+        let config: Config =
+            serde_json::from_str(r#"{"known_hosts": ["a["], "allow_cidrs": ["10.0.0.0/40"]}"#)
+                .unwrap();
+        let keys: Vec<_> = config.wrong().into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["known_hosts", "allow_cidrs"]);
     }
 }

@@ -230,6 +230,9 @@ impl Settings {
                 "this build counts money by session only",
             );
         }
+        for (key, message) in self.novel_host.wrong() {
+            wrong(&format!("novel_host.{key}"), &message);
+        }
         let share = self.error_rate.threshold;
         if !(share > 0.0 && share <= 1.0) {
             problems.push(Problem {
@@ -319,7 +322,10 @@ mod tests {
     fn what_cannot_be_is_told() {
         for (json, key) in [
             (r#"{"goal_drift": {"enabled": true}}"#, "goal_drift.enabled"),
-            (r#"{"novel_host": {"enabled": true}}"#, "novel_host.enabled"),
+            (
+                r#"{"novel_host": {"allow_cidrs": ["10.0.0.0/40"]}}"#,
+                "novel_host.allow_cidrs",
+            ),
             (r#"{"stuck": {"threshold": 1}}"#, "stuck.threshold"),
             (r#"{"loop": {"min_repeats": 1}}"#, "loop.min_repeats"),
             (r#"{"stuck": {"rules": "source"}}"#, "stuck.rules"),

@@ -168,7 +168,11 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
             &settings.write_storm,
             rules,
         )),
-        AnomalyType::GoalDrift | AnomalyType::NovelHost => return None,
+        AnomalyType::NovelHost => Box::new(super::novel_host::NovelHost::new(
+            &settings.novel_host,
+            rules,
+        )),
+        AnomalyType::GoalDrift => return None,
     })
 }
 
@@ -226,7 +230,9 @@ mod tests {
         assert_eq!(Table::new(&wide, Rules::Aware).window_max(), 4096);
         assert!(default.types().eq(AnomalyType::ALL.into_iter().filter(|a| {
             // Budgets without a maximum, types not in this build, and the two off by default.
-            super::super::descriptor(*a).available && !a.name().starts_with("budget")
+            super::super::descriptor(*a).available
+                && *a != AnomalyType::NovelHost
+                && !a.name().starts_with("budget")
         })));
     }
 }

@@ -38,6 +38,10 @@ pub struct More {
     pub deletes: u16,
     /// See [`crate::model::Reach::rewrites`].
     pub rewrites: u64,
+    /// Hosts contacted.
+    pub contacts: u8,
+    /// Name of [`crate::model::Reach::source_host`].
+    pub host: Option<NameId>,
 }
 
 /// A call that a model answer asked for, as a lane remembers it.

@@ -1,7 +1,7 @@
 //! The ledger of a conversation: facts whose order does not matter to keep, so that runs can join late
 //! and be merged. Every list is bounded and sorted by time.
 
-use crate::model::{CheckKind, Name, SpanId, Timestamp, TraceId, Verdict};
+use crate::model::{CheckKind, Member, Name, SpanId, Timestamp, TraceId, Verdict};
 
 use super::lane::forget;
 use super::{NameId, Order, Reply};
@@ -73,14 +73,25 @@ pub struct Check {
     pub weak: bool,
 }
 
+/// The first contact with a host in a conversation.
+#[derive(Clone, Debug)]
+pub struct Contact {
+    /// The host, as read from the call.
+    pub host: Name,
+    /// Place of the first call that contacted it.
+    pub order: Order,
+    /// That call.
+    pub first: Member,
+}
+
 /// What is known of a conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     edits: Vec<Edit>,
     checks: Vec<Check>,
     replies: Vec<Reply>,
-    /// Hosts seen, sorted; bounded.
-    hosts: Vec<Name>,
+    /// Hosts contacted, sorted by name; bounded.
+    hosts: Vec<Contact>,
     /// Start of the earliest step whose goal asks for tests.
     pub goal_asks_for_tests: Option<Timestamp>,
     /// Start of the earliest step that shows that a check was within reach: it ran one, or a tool with role
@@ -115,8 +126,8 @@ impl Ledger {
         &self.replies
     }
 
-    /// The hosts seen so far, sorted.
-    pub fn hosts(&self) -> &[Name] {
+    /// The hosts contacted so far, sorted by name.
+    pub fn hosts(&self) -> &[Contact] {
         &self.hosts
     }
 
@@ -135,15 +146,21 @@ impl Ledger {
         keep(&mut self.replies, reply, |r| r.order);
     }
 
-    /// Notes a host; `true` when it had not been seen.
-    pub fn add_host(&mut self, host: &Name) -> bool {
-        match self.hosts.binary_search(host) {
-            Ok(_) => false,
+    /// Notes a contact with a host; the earliest one is kept. Beyond [`Ledger::HOSTS_MAX`] hosts none is.
+    pub fn add_host(&mut self, contact: Contact) {
+        match self
+            .hosts
+            .binary_search_by(|known| known.host.cmp(&contact.host))
+        {
+            Ok(at) => {
+                if let Some(known) = self.hosts.get_mut(at).filter(|k| contact.order < k.order) {
+                    *known = contact;
+                }
+            }
             Err(at) => {
                 if self.hosts.len() < Self::HOSTS_MAX {
-                    self.hosts.insert(at, host.clone());
+                    self.hosts.insert(at, contact);
                 }
-                true
             }
         }
     }
@@ -179,9 +196,7 @@ impl Ledger {
         other.edits.into_iter().for_each(|e| self.add_edit(e));
         other.checks.into_iter().for_each(|c| self.add_check(c));
         other.replies.into_iter().for_each(|r| self.add_reply(r));
-        for host in &other.hosts {
-            self.add_host(host);
-        }
+        other.hosts.into_iter().for_each(|h| self.add_host(h));
         self.goal_asks_for_tests = earliest(self.goal_asks_for_tests, other.goal_asks_for_tests);
         self.can_verify = earliest(self.can_verify, other.can_verify);
         self.calls += other.calls;
@@ -198,7 +213,7 @@ impl Ledger {
             + self
                 .hosts
                 .iter()
-                .map(|h| h.len() + size_of::<Name>() + 16)
+                .map(|h| h.host.len() + size_of::<Contact>() + 16)
                 .sum::<usize>()
     }
 }

@@ -9,6 +9,6 @@ mod view;
 
 pub use call::{Call, More, Order, Reply, Wanted};
 pub use lane::{Definitions, Lane, Place};
-pub use ledger::{Check, Edit, FACTS_MAX, Ledger};
+pub use ledger::{Check, Contact, Edit, FACTS_MAX, Ledger};
 pub use names::{NameId, Names};
 pub use view::{At, RunFacts, RunOutcome, View};

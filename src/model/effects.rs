@@ -179,6 +179,8 @@ pub struct Reach {
     pub deletes: u16,
     /// Hash of the one path that is written anew as a whole; 0 = none.
     pub rewrites: u64,
+    /// The host contacted, as the source's rule reads it, where that rule is in force.
+    pub source_host: Option<Name>,
 }
 
 /// Where the writes of a call lie.

@@ -1,6 +1,6 @@
 //! What a step tells that does not depend on order: the entries of the ledger.
 
-use crate::lanes::{Call, Check, Edit, Ledger, More, Names, Order};
+use crate::lanes::{Call, Check, Contact, Edit, Ledger, More, Names, Order};
 use crate::model::{Action, CheckKind, Name, Outcome, Role, Step, ToolCall, Verdict};
 
 /// What a model call or a priced tool call adds to the conversation's bill.
@@ -20,6 +20,7 @@ pub(super) fn plain_call(
     index: u32,
     names: &mut Names,
 ) -> Call {
+    let host = call.reach.source_host.as_ref().map(|name| names.id(name));
     let outside = call.reach.outside.as_ref().map(|name| names.id(name));
     Call {
         order,
@@ -55,6 +56,8 @@ pub(super) fn plain_call(
             writes: call.reach.writes,
             deletes: call.reach.deletes,
             rewrites: call.reach.rewrites,
+            contacts: u8::try_from(call.effects.hosts.len()).unwrap_or(u8::MAX),
+            host,
         },
         fired: 0,
     }
@@ -68,7 +71,11 @@ pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &
         ledger.note_can_verify(step.start);
     }
     for host in &raw.effects.hosts {
-        ledger.add_host(host);
+        ledger.add_host(Contact {
+            host: host.clone(),
+            order: call.order,
+            first: call.member(),
+        });
     }
     if raw.effects.edits_source || raw.role == Role::Edit {
         ledger.add_edit(Edit {

@@ -215,6 +215,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one table")]
     fn a15_writes_are_placed() {
         let cwd = Some("/repo/app");
         for (tool, arguments, scope, outside) in [

@@ -80,7 +80,6 @@ struct Session {
     ledger: Ledger,
     names: Names,
     arrival: u32,
-    replies: usize,
 }
 
 impl Session {
@@ -163,8 +162,7 @@ impl Session {
         };
         self.lane.insert_reply(reply);
         self.ledger.add_reply(reply);
-        self.replies = (self.replies + 1).min(Lane::REPLIES_MAX);
-        At::Reply(self.replies - 1)
+        At::Reply(self.lane.replies().len() - 1)
     }
 
     fn call(&mut self, step: &Value, now: Timestamp) -> At {

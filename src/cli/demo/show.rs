@@ -150,7 +150,7 @@ impl Told {
         writeln!(
             out,
             "{bold}What came out{bold:#}\n  \
-             bytes     {passed} of {sent} spans unaltered: {equal} equal to the byte, {marked} with sentinel.* after the same bytes\n  \
+             bytes     {passed} of {sent} spans unaltered: {equal} equal to the byte, {marked} with sentinel.* after that\n  \
              requests  {requests_equal} of {requests} came out in one piece, equal to the byte\n  \
              counts    accepted {accepted} + synthetic {synthetic} = sent {gone} + dropped {dropped}\n  \
              findings  {found} in {guilty} broken runs; \"{NAIVE}\" finds {right} of them and raises {false_alarms} false alarms\n"

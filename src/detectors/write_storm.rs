@@ -1,8 +1,8 @@
 //! `write_storm`: too many writes in a window.
 //!
 //! - Invariant: the writes of the lane's calls that ended within `window` before the judged one, this one
-//!   included, are more than `limit`. One call is one write per path, a delete counts double (A16). Also: eight
-//!   whole-file writes of one path with nothing but writes between (reason `rewrite`).
+//!   included, are more than `limit`. One call is one write per path, a delete counts double (A16), at most two
+//!   of one call. Also: eight whole-file writes of one path with nothing but writes between (reason `rewrite`).
 //! - Ignores: temp trees, calls that failed or were refused.
 //! - Source rule (gptme anomaly_watchdog, first version): every attempt of `save`, `append` and `patch` is one.
 //! - Cost: O(calls in the window), for writes alone.
@@ -18,6 +18,10 @@ use super::ready::Ready;
 use super::repeats::{bounded, mix};
 use super::settings::config;
 use super::{Detector, Judgement, Rules, wording};
+
+/// Deletes of one call that count double. Real coding runs end with one command that removes their scratch
+/// files by name: 9 of 110 that succeeded did so (SWE-bench), and no storm is one call.
+const DELETES_DOUBLED_MAX: u16 = 2;
 
 config! {
     /// Settings of `write_storm`.
@@ -75,7 +79,7 @@ impl WriteStorm {
             recent.clone().map(|call| i64::from(weight(call))).sum()
         };
         let (writes, deletes) = (sum(|call| call.more.writes), sum(|call| call.more.deletes));
-        let weight = writes + deletes;
+        let weight = writes + sum(|call| call.more.deletes.min(DELETES_DOUBLED_MAX));
         if weight <= self.limit || writes == 0 {
             return None;
         }
@@ -237,6 +241,19 @@ mod tests {
         let deletes = Some("deletes");
         let aware = fired(r#"{"limit": 4}"#, Rules::Aware, &bench);
         assert_eq!(aware, [(4, deletes), (6, deletes)]);
+    }
+
+    #[test]
+    fn a16_one_command_that_cleans_up_is_no_storm() {
+        let mut bench = Bench::default();
+        for at in 0..4 {
+            write(&mut bench, at, false, 0, Outcome::Succeeded);
+        }
+        let mut clean_up = bench.blank("rm", "rm");
+        (clean_up.more.writes, clean_up.more.deletes) = (10, 10);
+        clean_up.outcome = Outcome::Succeeded;
+        bench.push(clean_up);
+        assert_eq!(fired("{}", Rules::Aware, &bench), []);
     }
 
     #[test]

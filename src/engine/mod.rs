@@ -8,6 +8,8 @@ mod counters;
 mod holds;
 mod intake;
 mod judge;
+#[cfg(test)]
+mod muting;
 mod opinion;
 #[cfg(test)]
 #[expect(
@@ -37,6 +39,7 @@ use crate::policies::Desk;
 use crate::sessions::Sessions;
 use crate::steps::Reading;
 
+pub use crate::policies::ignore_line;
 pub use crate::sessions::CloseReason;
 pub use counters::Counters;
 pub use settings::{Mode, Settings};

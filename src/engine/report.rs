@@ -1,9 +1,7 @@
 //! From findings to reports: what policy lets out, on which span, with which cost.
 
-use std::hash::{BuildHasher, Hash, Hasher};
-
 use crate::annotations;
-use crate::model::{Carrier, Finding, Report, Severity, Timestamp, TraceId, Waste};
+use crate::model::{Carrier, Finding, Report, Severity, Timestamp, TraceId, Waste, fingerprint};
 use crate::policies::{Admitted, Moment};
 use crate::sessions::{Pending, Run, Site};
 
@@ -167,7 +165,12 @@ fn report_of(run: &Run, pending: &Pending, admitted: Admitted, moment: Moment) -
         severity,
         state,
         episode: episode.id,
-        fingerprint: fingerprint(&finding, run, agent.as_deref()),
+        fingerprint: fingerprint(
+            &episode.rule_name(),
+            &run.service,
+            episode.tool.as_deref(),
+            agent.as_deref(),
+        ),
         session: run.session.clone(),
         service: run.service.clone(),
         agent,
@@ -180,18 +183,6 @@ fn report_of(run: &Run, pending: &Pending, admitted: Admitted, moment: Moment) -
 
 fn difference(now: Option<u64>, then: Option<u64>) -> Option<u64> {
     Some(now?.saturating_sub(then.unwrap_or(0)))
-}
-
-/// Grouping key over runs: rule, service, tool, agent. Stable between processes: people put it into
-/// `ignore` entries.
-fn fingerprint(finding: &Finding, run: &Run, agent: Option<&str>) -> u64 {
-    let mut hasher = foldhash::quality::FixedState::with_seed(0xf19e_0910).build_hasher();
-    finding.rule_name().hash(&mut hasher);
-    run.service.namespace.hash(&mut hasher);
-    run.service.name.hash(&mut hasher);
-    finding.tool.hash(&mut hasher);
-    agent.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 mod effects;
 mod excerpt;
 mod finding;
+mod fingerprint;
 mod ids;
 mod pressure;
 mod release;
@@ -16,6 +17,7 @@ pub mod units;
 pub use effects::{CheckKind, Effects, Reach, Role, Scope, Targets, Verdict, Verification, Write};
 pub use excerpt::Excerpt;
 pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
+pub use fingerprint::fingerprint;
 pub use ids::{Name, SpanId, TraceId};
 pub use pressure::Pressure;
 pub use release::{Carrier, EpisodeState, Patch, Release, Report, Selection, Waste};

@@ -104,7 +104,8 @@ pub struct Report {
     pub state: EpisodeState,
     /// Id of the episode.
     pub episode: u64,
-    /// Hash of rule, service, tool and agent: grouping key across runs.
+    /// Hash of the rule, service, tool and agent of the episode's onset: grouping key across runs
+    /// ([`super::fingerprint`]).
     pub fingerprint: u64,
     /// Id of the session: the conversation's as sent, else the trace id in hex.
     pub session: Name,

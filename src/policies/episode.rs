@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use smallvec::SmallVec;
 
-use crate::model::{AnomalyType, Finding, Member, Severity, Timestamp};
+use crate::model::{AnomalyType, Finding, Member, Name, Severity, Timestamp};
 
 use super::{Moment, Place};
 
@@ -20,6 +20,11 @@ pub struct Episode {
     pub id: u64,
     /// Its type; an open episode keeps it.
     pub anomaly: AnomalyType,
+    /// `n` of the rule name of its first finding: with its type and tool what its reports are called by, however
+    /// it goes on.
+    pub rule: u8,
+    /// Tool of its first finding.
+    pub tool: Option<Name>,
     /// Evidence key of its first finding.
     pub evidence: u64,
     /// Keys of the calls it covers (A8); empty outside the family.
@@ -47,6 +52,11 @@ pub struct Episode {
 }
 
 impl Episode {
+    /// The name of the rule of its first finding, as `stuck/1`.
+    pub fn rule_name(&self) -> String {
+        format!("{}/{}", self.anomaly, self.rule)
+    }
+
     pub(super) fn open(place: Place, finding: &Finding, severity: Severity, at: Moment) -> Self {
         let onset = finding
             .members
@@ -56,6 +66,8 @@ impl Episode {
         Self {
             id: episode_id(place, finding),
             anomaly: finding.anomaly,
+            rule: finding.rule,
+            tool: finding.tool.clone(),
             evidence: finding.evidence_key,
             keys: finding.shape.clone(),
             onset_count: finding.count.max(1),

@@ -4,8 +4,10 @@
 mod admit;
 mod desk;
 mod episode;
+mod ignore;
 mod settings;
 
 pub use desk::{Admitted, Desk, Moment, Place, Steps};
 pub use episode::Episode;
+pub use ignore::ignore_line;
 pub use settings::Settings;

@@ -7,6 +7,9 @@
 
 mod support;
 
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use prost::Message as _;
+
 use support::backend::{Backend, Reply};
 use support::collector::{self, Collector};
 use support::http;
@@ -284,6 +287,55 @@ async fn a_second_signal_ends_at_once() {
     assert_eq!(ended.status.code(), Some(1));
     let balance = ended.balance("otlp_grpc");
     assert_eq!((balance.accepted, balance.sent), (spans, 0));
+}
+
+/// What turns out guilty after its span has left reaches the backend as a span of our own, under the same
+/// resource and in the same trace; the books know it as synthetic. Sent to us again it passes as it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_finding_arrives_as_a_span_of_our_own() {
+    let backend = Backend::start().await;
+    let collector = Collector::start(&collector::config(&[grpc(&backend)]));
+    let mut run = senders::stuck(4);
+    run.truncate(4);
+    let late = [run.remove(1), run.remove(1)];
+    let address = collector.address("grpc");
+    senders::send(How::Grpc, address, run).await.unwrap();
+    backend.until_spans(2).await;
+    senders::send(How::Grpc, address, late.to_vec())
+        .await
+        .unwrap();
+    backend.until_spans(5).await;
+    let bodies = backend.bodies();
+    let made = bodies.iter().find(|body| {
+        let spans = wire::spans(body);
+        let keys = spans.iter().flat_map(|span| wire::attribute_keys(span));
+        keys.into_iter().any(|key| key == "sentinel.synthetic")
+    });
+    let made = made.expect("a synthetic span").clone();
+    let request = ExportTraceServiceRequest::decode(made.clone()).unwrap();
+    let sent = ExportTraceServiceRequest::decode(bodies[0].clone()).unwrap();
+    let (made_in, sent_in) = (&request.resource_spans[0], &sent.resource_spans[0]);
+    assert_eq!(made_in.resource, sent_in.resource);
+    let span = &made_in.scope_spans[0].spans[0];
+    let accused = &sent_in.scope_spans[0].spans[1];
+    assert_eq!(span.name, "anomaly stuck");
+    assert_eq!(span.trace_id, accused.trace_id);
+    assert_eq!(span.parent_span_id, accused.span_id);
+    assert!(
+        span.status.is_none(),
+        "an error of ours would count in theirs"
+    );
+
+    let kind = "application/x-protobuf";
+    let http = collector.address("http");
+    let (status, _) = http::post(http, "/v1/traces", kind, &made).await;
+    assert_eq!(status, 200);
+    backend.until_spans(6).await;
+    assert_eq!(backend.bodies().last(), Some(&made));
+    let balance = collector.stop().balance("otlp_grpc");
+    assert!(balance.adds_up(), "{balance:?}");
+    let books = (balance.accepted, balance.synthetic, balance.sent);
+    assert_eq!(books, (5, 1, 6), "{balance:?}");
 }
 
 /// Own metrics go where they are asked to go, by gRPC and by HTTP.

@@ -7,10 +7,12 @@ mod mark;
 mod message;
 mod settings;
 mod summary;
+mod synthetic;
 
 pub use mark::{SpanTimes, mark};
 pub use settings::{EvidenceDetail, LatePolicy, Settings, StatusPolicy};
 pub use summary::RunSummary;
+pub use synthetic::synthetic;
 
 /// Namespace of everything we write.
 pub const NAMESPACE: &str = "sentinel.";

@@ -25,6 +25,7 @@ pub use origin::{Origin, origin};
 pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};
 pub use tools::tool_names;
 
+use crate::model::{OUR_SCOPE, SYNTHETIC};
 use crate::otlp::{Seen, Value};
 
 /// How one convention is known, and how it is read.
@@ -56,6 +57,8 @@ pub struct Said<'a> {
     pub raw: Option<Raw<'a>>,
     /// It carries marks of a sentinel already.
     pub marked: bool,
+    /// A sentinel made it: it tells of a finding, never of a step.
+    pub made: bool,
 }
 
 /// Reads a span by the first dialect that knows it.
@@ -63,6 +66,7 @@ pub fn read<'a>(seen: &Seen<'a>) -> Said<'a> {
     let mut markers = [Value::Empty; DIALECTS.len()];
     let mut any = false;
     let mut said = Said::default();
+    let ours = seen.scope.name() == OUR_SCOPE;
     for (key, value) in seen.span.attributes().take(fields::ATTRIBUTES) {
         for (dialect, marker) in DIALECTS.iter().zip(&mut markers) {
             if key == dialect.marker {
@@ -71,8 +75,9 @@ pub fn read<'a>(seen: &Seen<'a>) -> Said<'a> {
             }
         }
         said.marked |= key.starts_with(MARK);
+        said.made |= ours && key == SYNTHETIC;
     }
-    if any {
+    if any && !said.made {
         said.raw = DIALECTS
             .iter()
             .zip(markers)

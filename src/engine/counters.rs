@@ -20,6 +20,8 @@ pub struct Counters {
     pub reports: [[u64; 4]; TYPES],
     /// Reports whose span had left.
     pub late_reports: u64,
+    /// Spans made for them.
+    pub synthetic_spans: u64,
     /// Steps that came too late to be ordered.
     pub late_steps: u64,
     /// Second copies of a span.
@@ -66,6 +68,7 @@ impl Counters {
             runs_closed,
             reports,
             late_reports,
+            synthetic_spans,
             late_steps,
             duplicate_spans,
             second_spans,
@@ -86,6 +89,7 @@ impl Counters {
             add(row, earlier);
         }
         self.late_reports += late_reports;
+        self.synthetic_spans += synthetic_spans;
         self.late_steps += late_steps;
         self.duplicate_spans += duplicate_spans;
         self.second_spans += second_spans;

@@ -71,6 +71,9 @@ impl Engine {
             out.releases.push(whole(reading.body, reading.spans));
             return;
         }
+        for (hash, bytes) in &reading.resources {
+            self.resources.meet(*hash, bytes);
+        }
         let mut work = Work {
             number: self.bodies,
             body: reading.body,

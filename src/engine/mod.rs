@@ -8,6 +8,7 @@ mod counters;
 mod holds;
 mod intake;
 mod judge;
+mod late;
 #[cfg(test)]
 mod muting;
 mod opinion;
@@ -18,6 +19,7 @@ mod opinion;
 )]
 mod properties;
 mod report;
+mod resources;
 mod settings;
 #[cfg(test)]
 #[expect(
@@ -46,6 +48,7 @@ pub use settings::{Mode, Settings};
 
 use holds::Holds;
 use opinion::Strikes;
+use resources::Resources;
 use timers::Timers;
 
 /// What came out of one call; reuse it, it is only appended to.
@@ -139,6 +142,7 @@ pub struct Engine {
     timers: Timers,
     strikes: Strikes,
     counters: Counters,
+    resources: Resources,
     bodies: u64,
 }
 
@@ -157,6 +161,7 @@ impl Engine {
             timers: Timers::default(),
             strikes: Strikes::default(),
             counters: Counters::default(),
+            resources: Resources::default(),
             bodies: 0,
             settings,
         }

@@ -211,6 +211,7 @@ proptest! {
         }
         bench.drain(600_000);
         prop_assert_eq!(bench.released(), sent);
+        prop_assert_eq!(u64::from(bench.synthetic()), bench.engine.counters().synthetic_spans);
         for release in &bench.out.releases {
             prop_assert!(release.patches.is_sorted_by_key(|patch| patch.span));
             for patch in &release.patches {

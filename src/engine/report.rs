@@ -39,6 +39,7 @@ impl Engine {
                 let Some(run) = self.sessions.run(trace) else {
                     continue;
                 };
+                let resource = resource_of(run, pending);
                 let mut report = report_of(run, pending, admitted, moment);
                 if self.settings.mode == Mode::Observe {
                     report.carrier = Carrier::Log(pending.span);
@@ -48,8 +49,7 @@ impl Engine {
                     .as_mut()
                     .is_some_and(|work| work.mark(pending.site, &report))
                 {
-                    report.carrier = Carrier::Log(pending.span);
-                    self.counters.late_reports += 1;
+                    self.send_late(&mut report, pending.span, resource, out);
                 }
                 self.note(trace, &report);
                 out.reports.push(report);
@@ -177,7 +177,20 @@ fn report_of(run: &Run, pending: &Pending, admitted: Admitted, moment: Moment) -
         also,
         waste,
         carrier: Carrier::Span(pending.span),
+        at: moment.member.end,
         finding,
+    }
+}
+
+/// The resource of a step, by its hash.
+fn resource_of(run: &Run, pending: &Pending) -> u64 {
+    let lane = run.lane(pending.lane);
+    let call = lane.and_then(|lane| lane.lane.calls().get(lane.find_call(pending.order)?));
+    let reply = lane.and_then(|lane| lane.lane.replies().get(lane.find_reply(pending.order)?));
+    match (call, reply) {
+        (Some(call), _) => call.more.resource,
+        (None, Some(reply)) => reply.resource,
+        (None, None) => run.resource,
     }
 }
 

@@ -181,6 +181,7 @@ pub(crate) fn reading(steps: &[Step]) -> Reading {
         steps,
         links: Vec::new(),
         malformed: Malformed::default(),
+        resources: Vec::new(),
     }
 }
 
@@ -234,8 +235,16 @@ impl Bench {
             .collect()
     }
 
+    /// Spans of others that came out.
     pub(crate) fn released(&self) -> u32 {
-        self.out.releases.iter().map(|release| release.count).sum()
+        let releases = self.out.releases.iter();
+        releases.filter(|r| !r.synthetic).map(|r| r.count).sum()
+    }
+
+    /// Spans of our own that came out.
+    pub(crate) fn synthetic(&self) -> u32 {
+        let releases = self.out.releases.iter();
+        releases.filter(|r| r.synthetic).map(|r| r.count).sum()
     }
 
     pub(crate) fn patched(&self) -> usize {

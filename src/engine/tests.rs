@@ -147,6 +147,80 @@ fn what_proves_guilty_after_its_span_left_is_a_late_finding() {
     assert_eq!(bench.released(), 4, "nothing is lost, nothing is doubled");
 }
 
+/// The fourth of four equal calls is judged innocent and leaves; the two before it come too late for it.
+fn late(bench: &mut Bench) {
+    let mut steps = same(1, 1, 4);
+    for step in &mut steps {
+        step.resource = 9;
+    }
+    let mut first = reading(&[steps[0].clone(), steps[3].clone()]);
+    let json = br#"{"resourceSpans":[{"resource":{"attributes":[
+        {"key":"service.name","value":{"stringValue":"agents"}},{"key":"host.name","value":{"stringValue":"h"}}]},
+        "scopeSpans":[{"spans":[{"traceId":"0000000000000000000000000000000a","spanId":"0000000000000001"}]}]}]}"#;
+    let mut sender = Vec::new();
+    crate::otlp::read(crate::otlp::transcode(json).unwrap(), |seen| {
+        sender = seen.resource.encode();
+    })
+    .unwrap();
+    first.resources = vec![(9, sender.into())];
+    bench.engine.ingest(first, ms(400), &mut bench.out);
+    bench.send(450, &steps[1..3]).advance(9000);
+}
+
+#[test]
+fn a_late_finding_leaves_as_a_span_of_our_own() {
+    let mut bench = Bench::new(|_| {});
+    late(&mut bench);
+    assert_eq!((bench.released(), bench.synthetic()), (4, 1));
+    assert_eq!(bench.engine.counters().synthetic_spans, 1);
+    let made = bench.out.releases.iter().find(|r| r.synthetic).unwrap();
+    let Carrier::Synthetic(id) = bench.out.reports[0].carrier else {
+        panic!("{:?}", bench.out.reports)
+    };
+    let judged = *bench.out.reports[0].finding.judged().unwrap();
+    crate::otlp::read(made.body.clone(), |seen| {
+        let span = seen.span;
+        assert_eq!(
+            (span.span_id(), span.parent_span_id()),
+            (id, Some(judged.span))
+        );
+        assert_eq!((span.trace_id(), span.name()), (trace(1), "anomaly stuck"));
+        assert_eq!((span.start(), span.end()), (judged.end, judged.end));
+        let text = |key| span.attribute(key).and_then(|value| value.as_str());
+        assert_eq!(text("sentinel.anomaly.type"), Some("stuck"));
+        assert!(span.attribute("sentinel.synthetic").is_some());
+        assert_eq!(span.events().count(), 1);
+        let host = seen.resource.attribute("host.name").unwrap();
+        assert_eq!(
+            host.as_str(),
+            Some("h"),
+            "the resource is the accused span's"
+        );
+    })
+    .unwrap();
+}
+
+#[test]
+fn the_same_late_finding_makes_the_same_bytes() {
+    let made = || {
+        let mut bench = Bench::new(|_| {});
+        late(&mut bench);
+        let made = bench.out.releases.iter().find(|r| r.synthetic);
+        made.unwrap().body.clone()
+    };
+    assert_eq!(made(), made());
+}
+
+#[test]
+fn with_late_log_no_span_is_made() {
+    let mut bench = Bench::new(|s| s.annotate.late = crate::annotations::LatePolicy::Log);
+    late(&mut bench);
+    assert_eq!((bench.released(), bench.synthetic()), (4, 0));
+    assert_eq!(bench.reports().len(), 1);
+    let judged = bench.out.reports[0].finding.judged().unwrap().span;
+    assert_eq!(bench.out.reports[0].carrier, Carrier::Log(judged));
+}
+
 #[test]
 fn a_second_copy_of_a_span_is_forwarded_and_not_observed() {
     let mut bench = Bench::new(|_| {});

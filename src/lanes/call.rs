@@ -28,6 +28,8 @@ pub struct More {
     pub identity: ToolIdentity,
     /// What came back says that there is no tool of this name.
     pub unknown_tool: bool,
+    /// Hash of the resource that sent it.
+    pub resource: u64,
     /// See [`crate::model::Reach::scope`].
     pub scope: Scope,
     /// Name of [`crate::model::Reach::outside`].

@@ -20,7 +20,9 @@ pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity
 pub use fingerprint::fingerprint;
 pub use ids::{Name, SpanId, TraceId};
 pub use pressure::Pressure;
-pub use release::{Carrier, EpisodeState, Patch, Release, Report, Selection, Waste};
+pub use release::{
+    Carrier, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Waste,
+};
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{
     Action, AgentRun, Answer, Arguments, CallId, Claim, Failure, Finish, Goal, Link, ModelCall,

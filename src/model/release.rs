@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::{AnomalyType, Finding, Name, Service, Severity, SpanId};
+use super::{AnomalyType, Finding, Name, Service, Severity, SpanId, Timestamp};
 
 /// Spans of one body that may leave now. A body without patches and holds leaves as the very buffer it came in.
 #[derive(Clone, Debug)]
@@ -69,12 +69,17 @@ impl EpisodeState {
     }
 }
 
+/// Name of the instrumentation scope of spans and log records of our own making.
+pub const OUR_SCOPE: &str = "sentinel";
+/// Attribute that is true on spans of our own making.
+pub const SYNTHETIC: &str = "sentinel.synthetic";
+
 /// How a report leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// As a mark on this span.
     Span(SpanId),
-    /// Its span had left: as a span of our own.
+    /// Its span had left: as a span of our own, this one.
     Synthetic(SpanId),
     /// Its span had left: as a log record about this span.
     Log(SpanId),
@@ -117,6 +122,8 @@ pub struct Report {
     pub also: Vec<AnomalyType>,
     /// Cost since onset.
     pub waste: Waste,
+    /// When it became true, in event time: the end of the judged step, or when a limit of time was passed.
+    pub at: Timestamp,
     /// How it leaves.
     pub carrier: Carrier,
 }

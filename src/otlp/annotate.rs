@@ -81,7 +81,7 @@ impl PatchWriter {
     }
 }
 
-fn put_attribute(out: &mut Vec<u8>, number: u32, key: &str, value: AttributeValue<'_>) {
+pub(super) fn put_attribute(out: &mut Vec<u8>, number: u32, key: &str, value: AttributeValue<'_>) {
     let entry = open(out, number);
     put_bytes(out, key_value::KEY, key.as_bytes());
     let any = open(out, key_value::VALUE);

@@ -16,7 +16,7 @@ type Checked<T> = Result<T, Box<Fault>>;
 
 /// Checks the pieces of a resource (it may be split; protobuf joins them).
 pub(super) fn check_resource<'b, 'a: 'b>(
-    pieces: &[&'a [u8]],
+    pieces: &'b [&'a [u8]],
     limits: &Limits,
     attributes: &'b mut Gathered<'a>,
 ) -> Checked<ResourceView<'b>> {
@@ -40,6 +40,7 @@ pub(super) fn check_resource<'b, 'a: 'b>(
         }
     }
     Ok(ResourceView {
+        pieces,
         attributes,
         schema_url: "",
     })

@@ -8,6 +8,7 @@ mod annotate;
 mod check;
 mod fields;
 pub mod json;
+mod made;
 mod malformed;
 mod pack;
 mod plan;
@@ -21,6 +22,7 @@ mod wire;
 
 pub use annotate::{AttributeValue, PatchWriter};
 pub use json::{JsonError, to_json, transcode};
+pub use made::{Made, MadeBy, request_of, sender};
 pub use malformed::{BodyError, Malformed, Reason};
 pub use pack::{count_spans, halve, pack};
 pub use read::{Readout, Seen, read, read_with};

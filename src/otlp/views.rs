@@ -1,8 +1,8 @@
 //! Resource, scope and span as they lie in the buffer; made by [`super::read`] once they have been checked.
 
-use super::fields::{event, link, span, status};
+use super::fields::{event, link, resource_spans, span, status};
 use super::value::{Entries, Value};
-use super::wire::{Fields, Wire};
+use super::wire::{Fields, Wire, close, open, put_bytes};
 use crate::model::{SpanId, Timestamp, TraceId};
 
 /// Attributes in wire order, a key as often as it came.
@@ -16,6 +16,8 @@ fn first<'a>(attributes: &'a [(&'a str, Value<'a>)], key: &str) -> Option<Value<
 /// What sent the spans.
 #[derive(Clone, Copy, Debug)]
 pub struct ResourceView<'a> {
+    /// Its pieces as they lie in the body; protobuf joins them.
+    pub(super) pieces: &'a [&'a [u8]],
     pub(super) attributes: &'a [(&'a str, Value<'a>)],
     pub(super) schema_url: &'a str,
 }
@@ -34,6 +36,25 @@ impl<'a> ResourceView<'a> {
     /// Schema of the resource; empty when not sent.
     pub fn schema_url(&self) -> &'a str {
         self.schema_url
+    }
+
+    /// The fields of a ResourceSpans that tell whose spans they are, for a request of our own under the
+    /// same resource: the resource with all its fields, known or not, and its schema.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let message = open(&mut out, resource_spans::RESOURCE);
+        self.pieces
+            .iter()
+            .for_each(|piece| out.extend_from_slice(piece));
+        close(&mut out, message);
+        if !self.schema_url.is_empty() {
+            put_bytes(
+                &mut out,
+                resource_spans::SCHEMA_URL,
+                self.schema_url.as_bytes(),
+            );
+        }
+        out
     }
 }
 

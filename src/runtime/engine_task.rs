@@ -378,6 +378,7 @@ mod tests {
             links: Vec::new(),
             malformed: Default::default(),
             already_marked: 0,
+            resources: Vec::new(),
         }
     }
 

@@ -51,6 +51,7 @@ pub(super) fn plain_call(
         more: More {
             identity: call.identity,
             unknown_tool: call.unknown_tool,
+            resource: step.resource,
             scope: call.reach.scope,
             outside: outside.unwrap_or_default(),
             writes: call.reach.writes,

@@ -9,6 +9,7 @@ mod names;
 mod outcome;
 mod reader;
 mod reply;
+mod senders;
 mod settings;
 
 pub use crate::actions::Watch;

@@ -13,6 +13,7 @@ use crate::otlp::{self, BodyError, Malformed, Seen};
 
 use super::caches::Caches;
 use super::names::Names;
+use super::senders::Senders;
 use super::{Settings, call, reply};
 
 /// A body that was read.
@@ -30,6 +31,8 @@ pub struct Reading {
     pub malformed: Malformed,
     /// Spans that carry marks of a sentinel already.
     pub already_marked: u32,
+    /// Who sent the steps: hash as in [`Step::resource`], and what [`otlp::ResourceView::encode`] says.
+    pub resources: Vec<(u64, Bytes)>,
 }
 
 /// Reads bodies. One for each reading task: it keeps buffers and caches.
@@ -44,6 +47,7 @@ pub struct Reader {
     pub(super) calls: fingerprints::Cache,
     pub(super) scripts: Scripts,
     sender: Option<Sender>,
+    senders: Senders,
     /// How many steps the body before held: room for as many is made at once.
     expected: usize,
 }
@@ -78,6 +82,7 @@ impl Reader {
             calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),
             scripts: Scripts::with_seed(settings.seed),
             sender: None,
+            senders: Senders::default(),
             expected: 0,
         }
     }
@@ -92,8 +97,13 @@ impl Reader {
         let mut already_marked = 0u32;
         // Places in the body before mean nothing in this one.
         self.sender = None;
+        self.senders.begin();
         let readout = otlp::read(body, |seen| {
             let said = dialects::read(seen);
+            if said.made {
+                already_marked = already_marked.saturating_add(u32::from(said.marked));
+                return;
+            }
             already_marked = already_marked.saturating_add(u32::from(said.marked));
             match said.raw {
                 Some(raw) if raw.part != Part::TransportDuplicate => {
@@ -115,6 +125,7 @@ impl Reader {
             links,
             malformed: readout.malformed,
             already_marked,
+            resources: self.senders.end(),
         })
     }
 
@@ -187,6 +198,7 @@ impl Reader {
             session: session.map(|id| self.names.name(id)),
             hash,
         };
+        self.senders.meet(sender.hash, seen.resource);
         self.sender = Some(sender.clone());
         sender
     }

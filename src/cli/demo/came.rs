@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::DemoError;
-use crate::model::{SpanId, Timestamp, TraceId};
+use crate::model::{OUR_SCOPE, SYNTHETIC, SpanId, Timestamp, TraceId};
 use crate::otlp::{self, EventView, SpanView};
 
 /// The name of our event and the beginning of its attributes.
@@ -98,6 +98,11 @@ fn keep(
     for body in bodies {
         otlp::read(body.clone(), |seen| {
             let span = seen.span;
+            if seen.scope.name() == OUR_SCOPE {
+                // Of our own making, for a finding whose span had left.
+                visit(span);
+                return;
+            }
             let keys = span.attributes().map(|(key, _)| key);
             let names = keys.chain(span.events().map(|event| event.name()));
             let kept = Kept {
@@ -121,11 +126,14 @@ fn read_marks<'a>(span: &'a SpanView<'a>) -> impl Iterator<Item = Mark> + 'a {
         value.and_then(|value| value.as_str())
     };
     let (speaks, reason) = (own("type"), own("reason"));
+    let made = span.attribute(SYNTHETIC).is_some();
+    let accused = span.parent_span_id().filter(|_| made);
+    let accused = accused.unwrap_or_else(|| span.span_id());
     let ours = span.events().filter(|event| event.name() == EVENT);
     ours.map(move |event| {
         let anomaly = text(&event, "type");
         Mark {
-            span: span.span_id(),
+            span: accused,
             // The attributes of the span speak for its worst finding.
             reason: reason
                 .filter(|_| speaks == Some(&anomaly))

@@ -93,7 +93,7 @@ pub(super) fn finding(report: &Report) -> Result<String, serde_json::Error> {
         agent: report.agent.as_deref(),
         tool: finding.tool.as_deref(),
         step: judged.map_or(0, |member| member.step),
-        time_unix_nano: judged.map_or(0, |member| member.end.nanos()).to_string(),
+        time_unix_nano: report.at.nanos().to_string(),
         message: &finding.message,
         evidence: evidence(report),
         also: report.also.iter().map(|anomaly| anomaly.name()).collect(),

@@ -72,6 +72,12 @@ const NUMBERS: &[(Kind, &str, &str, Read)] = &[
     ),
     (
         Kind::Counter,
+        "sentinel_synthetic_spans",
+        "Spans of our own, made for findings whose span had left",
+        |of| of.counters.synthetic_spans,
+    ),
+    (
+        Kind::Counter,
         "sentinel_duplicate_spans",
         "Second copies of a span: passed on, not judged twice",
         |of| of.counters.duplicate_spans,

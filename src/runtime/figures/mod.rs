@@ -323,6 +323,7 @@ mod tests {
         sentinel_spans_dropped counter
         sentinel_state_bytes gauge
         sentinel_steps counter
+        sentinel_synthetic_spans counter
         sentinel_unjudged_spans counter
         ");
     }

@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use smallvec::SmallVec;
 
 use super::prose::sentences;
 use super::visible::without_thoughts;
@@ -28,6 +29,9 @@ pub(super) struct Said {
 pub(super) struct Language {
     /// Judges one sentence in lower case that is no question.
     pub(super) judge: fn(&str) -> Said,
+    /// Whether a sentence holds what takes back a claim that another language reads in it. Only of languages
+    /// whose words cannot be those of another.
+    pub(super) silences: fn(&str) -> bool,
     /// Whether a heading, in lower case, announces plans, criteria or open work.
     pub(super) plans: fn(&str) -> bool,
     /// Whether a sentence of a goal, in lower case, asks for tests to be run or to pass.
@@ -35,11 +39,9 @@ pub(super) struct Language {
     /// Parts of words without one of which no text in this language says anything here; lower case.
     /// English has none: it is always asked.
     pub(super) stems: &'static [&'static str],
-    /// The phrases it judges by, where it judges by nothing else.
-    pub(super) phrases: Option<&'static Phrases>,
 }
 
-/// All languages. A sentence is shown to each: words that two of them share are listed in none.
+/// All languages, English first. Every sentence is shown to each whose stems stand in the text.
 const LANGUAGES: &[Language] = &[
     english::LANGUAGE,
     german::LANGUAGE,
@@ -49,47 +51,38 @@ const LANGUAGES: &[Language] = &[
     japanese::LANGUAGE,
 ];
 
-/// The stems of all languages but English: most texts hold none and are spared the others' phrases.
+/// The stems of all languages but English: most texts hold none.
 static STEMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let stems: Vec<String> = LANGUAGES
-        .iter()
-        .flat_map(|language| language.stems)
-        .map(|stem| regex::escape(stem))
-        .collect();
+    let all = LANGUAGES.iter().flat_map(|language| language.stems);
+    any_of(all.copied())
+});
+
+/// The stems of each language.
+static STEMS_OF_EACH: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
+    let each = |language: &Language| any_of(language.stems.iter().copied());
+    LANGUAGES.iter().map(each).collect()
+});
+
+fn any_of(stems: impl Iterator<Item = &'static str>) -> Option<Regex> {
+    let stems: Vec<String> = stems.map(regex::escape).collect();
+    if stems.is_empty() {
+        return None;
+    }
     Regex::new(&format!("(?i){}", stems.join("|"))).ok()
-});
-
-/// Every phrase that lets a sentence say something, or is taken out of it first, in any language.
-static SPOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let phrases: Vec<String> = LANGUAGES
-        .iter()
-        .filter_map(|language| language.phrases)
-        .flat_map(|of| [of.passed, of.done, of.gaps, of.failing, of.benign])
-        .flatten()
-        .map(|phrase| regex::escape(phrase))
-        .collect();
-    Regex::new(&phrases.join("|")).ok()
-});
-
-/// Whether any language that judges by phrases alone could say something of the sentence.
-fn speaks(sentence: &str) -> bool {
-    let text = spaced(sentence);
-    SPOKEN.as_ref().is_none_or(|spoken| spoken.is_match(&text))
-}
-
-/// The sentence as phrases are looked for in it: blanks around it and for its marks.
-fn spaced(sentence: &str) -> String {
-    format!(" {sentence} ").replace([',', ':', '(', ')'], " ")
 }
 
 /// The languages worth asking about a text.
-fn languages(text: &str) -> &'static [Language] {
+fn languages(text: &str) -> SmallVec<[&'static Language; 6]> {
     let foreign = STEMS.as_ref().is_none_or(|stems| stems.is_match(text));
-    if foreign {
-        LANGUAGES
-    } else {
-        LANGUAGES.get(..1).unwrap_or_default()
+    if !foreign {
+        return LANGUAGES.iter().take(1).collect();
     }
+    LANGUAGES
+        .iter()
+        .zip(STEMS_OF_EACH.iter())
+        .filter(|(_, stems)| stems.as_ref().is_none_or(|stems| stems.is_match(text)))
+        .map(|(language, _)| language)
+        .collect()
 }
 
 /// What a whole text says.
@@ -112,14 +105,25 @@ pub(super) fn read(text: Excerpt<'_>, seen: [&str; 2]) -> Reading {
             if question {
                 return;
             }
-            // One search tells whether the phrases of any other language could say something.
-            let spoken = languages.len() > 1 && speaks(sentence);
-            for language in languages.iter().filter(|l| spoken || l.phrases.is_none()) {
+            let mut here = Said::default();
+            for language in &languages {
                 let said = (language.judge)(sentence);
-                all.claim = all.claim.max(said.claim);
-                all.gap |= said.gap;
-                all.failing |= said.failing;
+                here.claim = here.claim.max(said.claim);
+                here.gap |= said.gap;
+                here.failing |= said.failing;
             }
+            // "\u{786e}\u{4fdd} all tests pass": one language claims, another one asks for it.
+            let claims = here.claim != Claim::None && !sentence.is_ascii();
+            if claims
+                && languages
+                    .iter()
+                    .any(|language| (language.silences)(sentence))
+            {
+                here.claim = Claim::None;
+            }
+            all.claim = all.claim.max(here.claim);
+            all.gap |= here.gap;
+            all.failing |= here.failing;
         });
     }
     let withdrawn = all.failing || (all.gap && all.claim == Claim::Done);
@@ -147,57 +151,6 @@ pub fn goal_asks_for_tests<'a>(text: impl Into<Excerpt<'a>>) -> bool {
         },
     );
     asks
-}
-
-/// Phrases of a language that is read without taking sentences apart: one that writes no blanks, or whose
-/// word order lets phrases stand for themselves.
-pub(super) struct Phrases {
-    /// Say that checks passed.
-    pub(super) passed: &'static [&'static str],
-    /// Say that work is complete.
-    pub(super) done: &'static [&'static str],
-    /// Any of these makes a sentence no claim: negation, condition, plan, hearsay.
-    pub(super) blocks: &'static [&'static str],
-    /// Say that something was not run, not done, or withdrawn.
-    pub(super) gaps: &'static [&'static str],
-    /// Say that checks fail.
-    pub(super) failing: &'static [&'static str],
-    /// Negations that say something good, taken out before all else.
-    pub(super) benign: &'static [&'static str],
-}
-
-impl Phrases {
-    /// Judges a sentence. Phrases that begin or end with a blank match at the ends of the sentence too.
-    pub(super) fn judge(&self, sentence: &str) -> Said {
-        let any = |text: &str, phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
-        let mut text = spaced(sentence);
-        for good in self.benign {
-            if text.contains(good) {
-                text = text.replace(good, " ");
-            }
-        }
-        let failing = any(&text, self.failing);
-        let gap = any(&text, self.gaps);
-        if failing || gap || any(&text, self.blocks) {
-            return Said {
-                claim: Claim::None,
-                gap,
-                failing,
-            };
-        }
-        let claim = if any(&text, self.passed) {
-            Claim::ChecksPassed
-        } else if any(&text, self.done) {
-            Claim::Done
-        } else {
-            Claim::None
-        };
-        Said {
-            claim,
-            gap,
-            failing,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod exits;
 mod french;
 mod german;
 mod goals;
+mod grammar;
 mod japanese;
 mod members;
 mod prose;
@@ -64,5 +65,7 @@ fn chars(text: Excerpt<'_>) -> u32 {
     u32::try_from(visible::strip(text.whole()).chars().count()).unwrap_or(u32::MAX)
 }
 
+#[cfg(test)]
+mod tables;
 #[cfg(test)]
 mod tests;

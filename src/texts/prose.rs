@@ -238,7 +238,10 @@ fn flush(buffer: &mut String, visit: &mut impl FnMut(&str, bool)) {
         };
         let next = rest.next();
         let ends = match c {
-            '.' => next.is_none_or(|next| next.is_whitespace() || next == ')'),
+            '.' => {
+                next.is_none_or(|next| next.is_whitespace() || next == ')')
+                    && !in_path(buffer.get(start..at).unwrap_or_default())
+            }
             '!' | ';' | '?' => true,
             '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{ff1b}' => true,
             _ => false,
@@ -252,6 +255,15 @@ fn flush(buffer: &mut String, visit: &mut impl FnMut(&str, bool)) {
     }
     hand_out(buffer.get(start..).unwrap_or_default(), false, visit);
     buffer.clear();
+}
+
+/// Whether a text ends within a path of dots: `go test ./...` goes on.
+fn in_path(before: &str) -> bool {
+    let word = before
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    word.starts_with("./.") && word.bytes().all(|byte| matches!(byte, b'.' | b'/'))
 }
 
 /// The first bytes of all characters that may end a sentence.

@@ -18,6 +18,36 @@ pub(super) fn passed(clause: &[Word<'_>], names_checks: bool) -> Option<usize> {
         .or_else(|| green(clause))
         .or_else(|| ran_well(clause))
         .or_else(|| verified_by(clause))
+        .or_else(|| labelled(clause, names_checks))
+}
+
+/// "Tests: passed": a clause of one word after a label that names checks.
+fn labelled(clause: &[Word<'_>], names_checks: bool) -> Option<usize> {
+    let mut words = clause.iter().filter(|word| !word.is(Kind::Adverb));
+    let alone = words
+        .next()
+        .is_some_and(|word| word.among(&["passed", "passing", "pass", "green", "successful"]))
+        && words.next().is_none();
+    (names_checks && alone).then_some(0)
+}
+
+/// "10/12 tests pass", "3 of 12 tests", "only 3 tests": not all of them.
+pub(super) fn fraction(clause: &[Word<'_>]) -> bool {
+    let number = |word: Option<&Word<'_>>| word.and_then(|word| word.text.parse::<u32>().ok());
+    (0..clause.len()).any(|at| {
+        let Some(part) = number(clause.get(at)) else {
+            return false;
+        };
+        let mut next = at + 1;
+        while clause
+            .get(next)
+            .is_some_and(|word| word.among(&["of", "out", "the"]))
+        {
+            next += 1;
+        }
+        let only = at > 0 && clause.get(at - 1).is_some_and(|word| word.text == "only");
+        only || number(clause.get(next)).is_some_and(|whole| part < whole)
+    })
 }
 
 fn get<'a, 'b>(clause: &'b [Word<'a>], at: usize) -> Option<&'b Word<'a>> {
@@ -39,6 +69,7 @@ fn subject_verb(clause: &[Word<'_>]) -> Option<usize> {
             };
             if word.is(Kind::Pass) {
                 let plain = word.among(&["ok", "successful"]);
+                let clean = word.text == "clean";
                 let object = get(clause, at + step + 1).is_some_and(|next| {
                     next.among(&["a", "an", "the", "to", "into", "its", "this"])
                 });
@@ -49,7 +80,7 @@ fn subject_verb(clause: &[Word<'_>]) -> Option<usize> {
                         .iter()
                         .any(|w| w.is(Kind::Be))
                 };
-                return !object && (!plain || step <= 2 || be());
+                return !object && (!plain || step <= 2 || be()) && (!clean || be());
             }
             if word.among(BREAKS) || word.is(Kind::Plan) {
                 return false;
@@ -124,16 +155,27 @@ pub(super) fn counted(clause: &[Word<'_>]) -> Option<usize> {
 /// "they all pass", where the sentence has named the checks.
 fn pronoun(clause: &[Word<'_>], names_checks: bool) -> Option<usize> {
     let at = clause.iter().position(|word| {
-        word.among(&["they", "these", "those", "all", "it", "everything", "which"])
+        word.among(&[
+            "they",
+            "these",
+            "those",
+            "all",
+            "it",
+            "everything",
+            "which",
+            "everything's",
+            "they're",
+            "it's",
+        ])
     })?;
     let near = clause.get(at + 1..)?.iter().take(3);
     let verb = near
         .clone()
-        .position(|word| word.is(Kind::Pass) && word.text != "ok")?;
+        .position(|word| word.is(Kind::Pass) && !word.among(&["ok", "clean"]))?;
     let broken = near.take(verb).any(|word| word.among(BREAKS));
     let all_passing = clause
         .get(at)
-        .is_some_and(|word| word.among(&["all", "everything"]))
+        .is_some_and(|word| word.among(&["all", "everything", "everything's"]))
         && clause.len() <= at + verb + 3;
     (!broken && (names_checks || all_passing)).then_some(at)
 }

@@ -23,12 +23,39 @@ pub(super) fn done(clause: &[Word<'_>]) -> Option<usize> {
         .or_else(|| ready(clause))
         .or_else(|| no_longer(clause))
         .or_else(|| idiom(clause))
+        .or_else(|| now_does(clause))
+        .or_else(|| gone_or_made(clause))
+}
+
+/// "the crash is gone", "the change has been made".
+fn gone_or_made(clause: &[Word<'_>]) -> Option<usize> {
+    (1..clause.len()).find(|at| {
+        let (Some(before), Some(word)) = (get(clause, at - 1), get(clause, *at)) else {
+            return false;
+        };
+        let of = |kind| clause.iter().take(*at).any(|word| word.is(kind));
+        match word.text {
+            "gone" => before.among(&["is", "are", "now"]) && (of(Kind::Bad) || of(Kind::Work)),
+            "made" => before.text == "been" && of(Kind::Work),
+            _ => false,
+        }
+    })
+}
+
+/// "the form now validates correctly".
+fn now_does(clause: &[Word<'_>]) -> Option<usize> {
+    let at = clause.iter().position(|word| word.text == "now")?;
+    let verb = get(clause, at + 1)?;
+    let well = get(clause, at + 2)?.among(&["correctly", "properly"]);
+    (well && verb.text.ends_with('s')).then_some(at)
 }
 
 /// "Done!", "All done", "Fixed the parser", "Implemented and verified".
 fn opening(clause: &[Word<'_>]) -> Option<usize> {
     let at = clause.iter().position(|word| {
-        !word.is(Kind::Adverb) && !word.among(&["ok", "okay", "great", "perfect", "x"])
+        !word.is(Kind::Adverb)
+            && !word.among(&["ok", "okay", "great", "perfect", "x"])
+            && word.text.is_ascii()
     })?;
     let word = get(clause, at)?;
     if !word.is(Kind::Finished) {
@@ -45,13 +72,32 @@ fn opening(clause: &[Word<'_>]) -> Option<usize> {
     (!other && !order).then_some(at)
 }
 
+/// "I've completed reading the file" completes an act, no work.
+fn only_an_act(clause: &[Word<'_>], at: usize) -> bool {
+    const OF_WORK: &[&str] = &[
+        "implementing",
+        "refactoring",
+        "fixing",
+        "porting",
+        "migrating",
+        "adding",
+        "updating",
+        "converting",
+        "processing",
+        "everything",
+    ];
+    get(clause, at + 1).is_some_and(|word| {
+        word.text.ends_with("ing") && word.text.len() > 5 && !word.among(OF_WORK)
+    })
+}
+
 /// "the bug is fixed", "the task has been completed", "feature complete".
 fn predicate(clause: &[Word<'_>]) -> Option<usize> {
     (1..clause.len()).find(|at| {
         let Some(word) = get(clause, *at) else {
             return false;
         };
-        if !word.is(Kind::Finished) {
+        if !word.is(Kind::Finished) || only_an_act(clause, *at) {
             return false;
         }
         let before: Vec<&Word<'_>> = clause
@@ -111,7 +157,8 @@ fn first_person(clause: &[Word<'_>]) -> Option<usize> {
         "resolved",
         "solved",
     ];
-    verb.among(&past).then_some(at)
+    let of = clause.iter().position(|word| std::ptr::eq(word, verb))?;
+    (verb.among(&past) && !only_an_act(clause, of)).then_some(at)
 }
 
 /// "successfully updated the config", "completed successfully".
@@ -241,6 +288,8 @@ fn idiom(clause: &[Word<'_>]) -> Option<usize> {
         &["compiles", "and"],
         &["everything", "compiles"],
         &["mission", "accomplished"],
+        &["are", "in", "place"],
+        &["is", "in", "place"],
     ];
     (0..clause.len()).find(|at| {
         IDIOMS.iter().any(|idiom| {

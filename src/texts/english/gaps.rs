@@ -42,6 +42,9 @@ pub(super) fn gap(
         if word.is(Kind::Open) {
             return Some(Gap::Open);
         }
+        if gives_up(clause, at, checks_here, counts) {
+            return Some(Gap::Open);
+        }
         let tally = counts
             && word.text == "failed"
             && clause
@@ -67,6 +70,37 @@ pub(super) fn gap(
         }
     }
     None
+}
+
+/// "the tests were skipped", "I had to revert it", "the build is broken", "I gave up", "I only finished half".
+fn gives_up(clause: &[Word<'_>], at: usize, checks_here: bool, counts: bool) -> bool {
+    let Some(word) = clause.get(at) else {
+        return false;
+    };
+    let word_at = |at: Option<usize>| {
+        at.and_then(|at| clause.get(at))
+            .map_or("", |word| word.text)
+    };
+    let before = word_at(at.checked_sub(1));
+    let next = word_at(at.checked_add(1));
+    let mine = clause
+        .iter()
+        .take(at)
+        .any(|word| word.among(&["i", "we", "i've", "we've"]));
+    match word.text {
+        "skipped" => {
+            let told = matches!(before, "were" | "was" | "are" | "is") || mine;
+            checks_here && told && !counts
+        }
+        "revert" | "undo" => before == "to" && word_at(at.checked_sub(2)) == "had",
+        "gave" => mine && next == "up",
+        "reverting" => mine && before == "up",
+        "remains" | "remain" => matches!(next, "to" | "undone" | "open" | "unfinished"),
+        "rolled" => mine && next == "back",
+        "broken" => matches!(before, "is" | "are" | "still" | "now"),
+        "finished" | "completed" | "fixed" | "implemented" => mine && before == "only",
+        _ => false,
+    }
 }
 
 /// Whether the negation at `at` admits that something was not done.
@@ -126,6 +160,11 @@ fn fails(clause: &[Word<'_>], at: usize) -> bool {
         .any(|word| (word.is(Kind::Negation) || word.is(Kind::Zero)) && !word.is(Kind::Bad));
     let after = |words: &[&str]| before.is_some_and(|word| word.among(words));
     let what = match word.text {
+        // "2 tests failed".
+        "failed" if before.is_some_and(|word| word.is(Kind::Check)) => at
+            .checked_sub(2)
+            .and_then(|at| clause.get(at))
+            .is_some_and(|word| word.is(Kind::Number) && !word.is(Kind::Zero)),
         "fail" | "fails" => {
             before.is_some_and(|word| word.is(Kind::Check))
                 || after(&["still", "now", "they", "it"])

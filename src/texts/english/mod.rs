@@ -15,10 +15,10 @@ use crate::model::Claim;
 
 pub(super) const LANGUAGE: Language = Language {
     judge,
+    silences: |_| false,
     plans,
     asks_for_tests,
     stems: &[],
-    phrases: None,
 };
 
 /// Headings that announce what is not done, or teach.
@@ -89,7 +89,9 @@ fn judge(sentence: &str) -> Said {
             }
         }
         governed |= clause.iter().enumerate().any(|(at, word)| {
-            word.is(Kind::Hearsay) || (word.is(Kind::Condition) && !idle_condition(clause, at))
+            word.is(Kind::Hearsay)
+                || (word.is(Kind::Condition) && !idle_condition(clause, at))
+                || (at == 0 && word.among(&["expected", "desired"]))
         });
         planned_before = clause.iter().any(|word| word.is(Kind::Plan));
     }
@@ -108,12 +110,14 @@ fn claim(clause: &[Word<'_>], names_checks: bool) -> Option<(Claim, usize)> {
 fn idle_condition(clause: &[Word<'_>], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| clause.get(at));
     let next = clause.get(at + 1);
-    let polite = before.is_some_and(|word| word.among(&["know", "free", "me"]));
+    let word = clause.get(at).map_or("", |word| word.text);
+    let polite = matches!(word, "if" | "whether")
+        && before.is_some_and(|word| word.among(&["know", "free", "me"]));
     let offer = at > 0
+        && matches!(word, "if" | "whenever")
         && next
             .is_some_and(|word| word.among(&["needed", "anything", "you", "necessary", "desired"]));
-    let told = clause.get(at).is_some_and(|word| word.text == "when")
-        && next.is_some_and(|word| word.among(&["i", "running", "we"]));
+    let told = word == "when" && next.is_some_and(|word| word.among(&["i", "running", "we"]));
     polite || offer || told
 }
 
@@ -123,13 +127,18 @@ fn silenced(clause: &[Word<'_>], before: &[Word<'_>], at: usize) -> bool {
         .iter()
         .enumerate()
         .any(|(place, word)| word.is(Kind::Negation) && place < at + 6 && !benign(clause, place));
+    let told = clause
+        .iter()
+        .take(at + 6)
+        .any(|word| word.is(Kind::Hearsay));
     let planned = before.iter().enumerate().any(|(place, word)| {
         let order = word.is(Kind::Imperative) && leads_in(before, place) && !runner(clause, place);
-        word.is(Kind::Plan)
-            || word.text == "before"
-            || word.is(Kind::Hearsay)
-            || word.is(Kind::Partial)
-            || order
+        // "The requested change has been made": no request.
+        let named = word.among(&["requested", "required", "needed", "planned", "intended"])
+            && before
+                .get(place + 1)
+                .is_some_and(|next| next.is(Kind::Work));
+        (word.is(Kind::Plan) && !named) || word.text == "before" || word.is(Kind::Partial) || order
     });
     let conditioned = clause
         .iter()
@@ -139,11 +148,27 @@ fn silenced(clause: &[Word<'_>], before: &[Word<'_>], at: usize) -> bool {
         .iter()
         .skip(at)
         .any(|word| word.among(&["before", "previously", "earlier", "originally", "until"]));
+    // "Yesterday all tests passed", "Expected outcome: all tests pass".
+    let dated = dated
+        || before
+            .first()
+            .is_some_and(|word| word.among(&["yesterday", "previously", "originally", "earlier"]));
+    let advice = before.windows(2).any(|pair| match pair {
+        [a, b] => a.text == "you" && b.among(&["can", "may", "run"]),
+        _ => false,
+    }) && !before.iter().any(|word| word.among(&["see", "find"]));
     let purpose = before.windows(2).any(|pair| match pair {
         [a, b] => (a.text == "so" && b.text == "that") || (a.text == "in" && b.text == "order"),
         _ => false,
     });
-    negated || planned || conditioned || dated || purpose
+    negated
+        || told
+        || planned
+        || conditioned
+        || dated
+        || purpose
+        || advice
+        || checks::fraction(clause)
 }
 
 /// `make test`: a command, no order.

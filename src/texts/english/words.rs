@@ -62,7 +62,7 @@ const WORDS: &[(Kind, &str)] = &[
     ),
     (
         Kind::Pass,
-        "pass passes passed passing green succeed succeeds succeeded ok successful",
+        "pass passes passed passing green succeed succeeds succeeded ok successful clean",
     ),
     (
         Kind::Finished,
@@ -90,13 +90,14 @@ const WORDS: &[(Kind, &str)] = &[
         "will should would could may might must shall going need needs needed want wants plan plans \
          planning planned try tries trying attempt attempts attempting ensure ensures ensuring \
          expect expects hope hopefully probably likely presumably perhaps maybe seems seem appear \
-         appears believe think guess suspect intended supposed aim goal wish let lets let's require \
+         appears believe think guess suspect doubt unsure unclear unlikely aims aimed believes thinks \
+         suspects assumes theory theoretically ideally supposedly allegedly apparently intended supposed aim goal wish let lets let's require \
          requires required recommend suggest tomorrow next soon eventually asked asks request \
          requested how what where which why who",
     ),
     (
         Kind::Hearsay,
-        "said says claims claimed states stated according mentions mentioned told reported-by \
+        "said says claim claims claimed states stated reported according mentions mentioned told reported-by \
          definition acceptance criteria example imagine suppose",
     ),
     (
@@ -128,7 +129,7 @@ const WORDS: &[(Kind, &str)] = &[
         Kind::Acted,
         "run ran rerun test tested verify verified execute executed check checked confirm confirmed \
          validate validated fix fixed finish finished complete completed implement implemented \
-         resolve resolved solve solved done finished",
+         resolve resolved solve solved done finished running testing verifying executing checking",
     ),
     (
         Kind::Attempted,
@@ -153,7 +154,8 @@ const WORDS: &[(Kind, &str)] = &[
         Kind::Trigger,
         "works working work successfully ready successful fails failing failed unable not can't \
          couldn't cannot didn't haven't wasn't verified tested unverified untested blocked reverted \
-         incomplete impossible longer clean set met wrapped good care ran",
+         incomplete impossible longer clean set met wrapped good care ran skipped revert broken \
+         correctly properly place accomplished gave rolled gone made reverting remains remain",
     ),
 ];
 
@@ -254,6 +256,15 @@ pub(super) fn clauses(sentence: &str) -> SmallVec<[Clause<'_>; 4]> {
             text,
             "but" | "however" | "although" | "though" | "yet" | "except"
         );
+        // "All but two": a part, no other clause.
+        let all_but = text == "but" && clause.last().is_some_and(|word| word.text == "all");
+        if all_but {
+            clause.push(Word {
+                text,
+                kinds: Kind::Partial as u32,
+            });
+            continue;
+        }
         if splits && !clause.is_empty() {
             all.push(std::mem::take(&mut clause));
         }
@@ -264,7 +275,10 @@ pub(super) fn clauses(sentence: &str) -> SmallVec<[Clause<'_>; 4]> {
             });
         }
         let dash = text.is_empty() && part.trim() == "-";
-        let ends = part.ends_with([',', ':', '(', ')', '\u{2014}', '\u{2013}']) || dash;
+        let ends = part.ends_with([
+            ',', ':', '(', ')', '\u{2014}', '\u{2013}', '\u{ff0c}', '\u{ff1a}', '\u{ff08}',
+            '\u{ff09}', '\u{3001}',
+        ]) || dash;
         // `12/12` and `1,204` are numbers.
         let number =
             part.len() > 1 && part.ends_with(',') && !part.ends_with(", ") && text.is_empty();
@@ -290,6 +304,17 @@ fn next_part(text: &str) -> Option<(&str, &str)> {
             b' ' | b',' | b':' | b'(' | b')' | b'\t' | b'/' => {
                 return text.split_at_checked(at + 1);
             }
+            // The wide comma, colon and brackets, and the comma of lists.
+            0xef if matches!(
+                bytes.get(at + 1..at + 3),
+                Some([0xbc, 0x8c | 0x9a | 0x88 | 0x89])
+            ) =>
+            {
+                return text.split_at_checked(at + 3);
+            }
+            0xe3 if matches!(bytes.get(at + 1..at + 3), Some([0x80, 0x81])) => {
+                return text.split_at_checked(at + 3);
+            }
             0xe2 if matches!(bytes.get(at + 1..at + 3), Some([0x80, 0x93 | 0x94])) => {
                 return text.split_at_checked(at + 3);
             }
@@ -314,6 +339,10 @@ fn bare(part: &str) -> &str {
 
 fn kinds(word: &str) -> u32 {
     let mut kinds = KINDS.get(word).copied().unwrap_or(0);
+    // The name of one test.
+    if word.starts_with("test_") || word.ends_with("_test") || word.ends_with("_spec") {
+        kinds |= Kind::Check as u32;
+    }
     if word.ends_with("n't") {
         kinds |= Kind::Negation as u32;
     }

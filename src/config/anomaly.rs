@@ -124,6 +124,7 @@ pub(super) fn read(entry: &Entry, problems: &mut Problems) -> Option<Anomaly> {
     };
     let steps = steps::Settings {
         source_answers: source(AnomalyType::TransitionRepeat),
+        topics: engine.detectors.goal_drift.enabled,
         watch: steps::Watch {
             allowed_dirs: engine.detectors.scope_escape.allowed_dirs.clone(),
             source_scope: source(AnomalyType::ScopeEscape),

@@ -126,11 +126,11 @@ impl Descriptor {
         Self {
             anomaly: AnomalyType::GoalDrift,
             scope: "lane",
-            summary: "Work that has left the goal.",
-            defaults: "enabled: false",
+            summary: "Calls in a row that share nothing with the goal or with what followed from it (preview).",
+            defaults: "enabled: false, window: 6",
             severity: "info",
             source: "failure taxonomy sentinel: cascading drift (no rule)",
-            available: false,
+            available: true,
         },
         Self {
             anomaly: AnomalyType::ScopeEscape,

@@ -205,6 +205,7 @@ impl Settings {
             self.empty_response.threshold.into(),
             2,
         );
+        at_least("goal_drift.window", self.goal_drift.window.into(), 3);
         at_least("error_rate.window", self.error_rate.window.into(), 2);
         let mut wrong = |key: &str, message: &str| {
             problems.push(Problem {
@@ -321,7 +322,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_told() {
         for (json, key) in [
-            (r#"{"goal_drift": {"enabled": true}}"#, "goal_drift.enabled"),
+            (r#"{"goal_drift": {"window": 2}}"#, "goal_drift.window"),
             (
                 r#"{"novel_host": {"allow_cidrs": ["10.0.0.0/40"]}}"#,
                 "novel_host.allow_cidrs",
@@ -340,11 +341,6 @@ mod tests {
             let found = problems(json);
             assert!(found.iter().any(|found| found == key), "{json}: {found:?}");
         }
-        // A type of this build that is switched off, or one that it lacks, is no problem.
-        assert_eq!(
-            problems(r#"{"goal_drift": {"enabled": false}}"#),
-            [] as [&str; 0]
-        );
         assert_eq!(
             problems(r#"{"scope_escape": {"enabled": true}}"#),
             [] as [&str; 0]

@@ -172,7 +172,10 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
             &settings.novel_host,
             rules,
         )),
-        AnomalyType::GoalDrift => return None,
+        AnomalyType::GoalDrift => Box::new(super::goal_drift::GoalDrift::new(
+            &settings.goal_drift,
+            rules,
+        )),
     })
 }
 
@@ -231,7 +234,7 @@ mod tests {
         assert!(default.types().eq(AnomalyType::ALL.into_iter().filter(|a| {
             // Budgets without a maximum, types not in this build, and the two off by default.
             super::super::descriptor(*a).available
-                && *a != AnomalyType::NovelHost
+                && !matches!(a, AnomalyType::NovelHost | AnomalyType::GoalDrift)
                 && !a.name().starts_with("budget")
         })));
     }

@@ -24,6 +24,7 @@ pub(super) struct Flat<'a> {
     outputs: SmallVec<[Message<'a>; 1]>,
     users: u32,
     first_user: Option<usize>,
+    last_user: Option<usize>,
     inputs_seen: bool,
     tools: Vec<(usize, Text<'a>)>,
     /// `graph.node.id`.
@@ -83,6 +84,7 @@ impl<'a> Flat<'a> {
             {
                 self.users = self.users.saturating_add(1);
                 self.first_user = Some(self.first_user.map_or(place, |p| p.min(place)));
+                self.last_user = self.last_user.max(Some(place));
             }
         } else if let Some(rest) = rest.strip_prefix("output_messages.") {
             if let Some((place, rest)) = indexed(rest) {
@@ -188,6 +190,10 @@ impl<'a> Flat<'a> {
         Input {
             user_messages: self.inputs_seen.then_some(self.users),
             goal: self.first_user.and_then(|place| user_text(span, place)),
+            latest: self
+                .last_user
+                .filter(|_| self.users > 1)
+                .and_then(|place| user_text(span, place)),
         }
     }
 

@@ -120,6 +120,8 @@ fn read_input(text: &str) -> Input<'_> {
                 users = users.saturating_add(1);
                 if input.goal.is_none() {
                     input.goal = content.map(Cow::Borrowed);
+                } else {
+                    input.latest = content.map(Cow::Borrowed);
                 }
             }
             Ok(())

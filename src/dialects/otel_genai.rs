@@ -283,8 +283,11 @@ impl<'a> Events<'a> {
                 "gen_ai.user.message" => {
                     let users = events.users.user_messages.unwrap_or(0);
                     events.users.user_messages = Some(users.saturating_add(1));
+                    let content = get(&event, "content");
                     if events.users.goal.is_none() {
-                        events.users.goal = get(&event, "content");
+                        events.users.goal = content;
+                    } else {
+                        events.users.latest = content;
                     }
                 }
                 _ => {}

@@ -118,6 +118,8 @@ pub struct Input<'a> {
     pub user_messages: Option<u32>,
     /// The first of them, still encoded: [`super::goal_text`] reads it.
     pub goal: Option<Text<'a>>,
+    /// The last of them, if it is another one; still encoded as well.
+    pub latest: Option<Text<'a>>,
 }
 
 /// Tool definitions, still encoded: [`super::tool_names`] reads them. Each part is a JSON array of
@@ -159,6 +161,7 @@ impl Input<'_> {
         Input {
             user_messages: self.user_messages,
             goal: self.goal.map(own),
+            latest: self.latest.map(own),
         }
     }
 }

@@ -48,6 +48,7 @@ impl Engine {
         if work.is_some()
             && let Some(run) = self.sessions.run_mut(trace)
         {
+            run.follow();
             // The parents that these wait for may have come.
             for pending in run
                 .pending

@@ -12,6 +12,7 @@ mod json;
 mod names;
 mod sketching;
 mod times;
+pub mod topic;
 mod volatile;
 
 use std::fmt;

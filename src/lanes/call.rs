@@ -1,8 +1,8 @@
 //! What a lane keeps of one tool call and of one model answer.
 
 use crate::model::{
-    Answer, Arguments, CallId, Failure, Finish, Member, Outcome, Role, Scope, Sketch, SpanId,
-    Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
+    Answer, Arguments, Bearing, CallId, Failure, Finish, Member, Outcome, Role, Scope, Sketch,
+    SpanId, Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
 };
 
 use super::NameId;
@@ -44,6 +44,8 @@ pub struct More {
     pub contacts: u8,
     /// Name of [`crate::model::Reach::source_host`].
     pub host: Option<NameId>,
+    /// How it stands to the goal, as far as worked out (goal_drift).
+    pub bearing: Bearing,
 }
 
 /// A call that a model answer asked for, as a lane remembers it.

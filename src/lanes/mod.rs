@@ -5,10 +5,12 @@ mod call;
 mod lane;
 mod ledger;
 mod names;
+mod trail;
 mod view;
 
 pub use call::{Call, More, Order, Reply, Wanted};
 pub use lane::{Definitions, Lane, Place};
 pub use ledger::{Check, Contact, Edit, FACTS_MAX, Ledger};
 pub use names::{NameId, Names};
+pub use trail::Trail;
 pub use view::{At, RunFacts, RunOutcome, View};

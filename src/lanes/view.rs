@@ -1,9 +1,9 @@
 //! What a detector is shown when it judges one step.
 
-use crate::model::{Outcome, Timestamp};
+use crate::model::{Outcome, Timestamp, Words};
 
 use super::lane::forget;
-use super::{Call, Lane, Ledger, Names, Order, Reply};
+use super::{Call, Lane, Ledger, Names, Order, Reply, Trail};
 
 /// One call's outcome, as a run remembers it over all lanes (error_rate).
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +37,22 @@ pub struct RunFacts {
     pub seen_definitions: bool,
     /// Some model step carried text.
     pub seen_texts: bool,
+    /// What the goal names and what followed from it; only where goal_drift is judged.
+    pub trail: Option<Box<Trail>>,
 }
 
 impl RunFacts {
     /// Forgets all but the last `capacity` outcomes before the first call that waits for judgement.
     pub fn forget(&mut self, capacity: usize, first_call: Option<Order>) {
         forget(&mut self.outcomes, |o| o.order, first_call, capacity);
+    }
+
+    /// Notes what users want, where anybody asks.
+    pub fn note_wishes(&mut self, order: Order, wishes: Option<&Words>) {
+        if let Some(words) = wishes {
+            let trail = self.trail.get_or_insert_default();
+            trail.note_goal(order, words);
+        }
     }
 }
 

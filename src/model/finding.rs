@@ -274,11 +274,13 @@ pub enum Lack {
     NoUsage,
     /// A command that could not be taken apart.
     Unparsed,
+    /// No goal was captured, or nothing in the run could be compared with it.
+    NoGoal,
 }
 
 impl Lack {
     /// All, in a fixed order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::NoArguments,
         Self::NoResults,
         Self::NoDefinitions,
@@ -288,6 +290,7 @@ impl Lack {
         Self::NoWorkspace,
         Self::NoUsage,
         Self::Unparsed,
+        Self::NoGoal,
     ];
 
     /// The words shown to people.
@@ -302,6 +305,7 @@ impl Lack {
             Self::NoWorkspace => "no workspace",
             Self::NoUsage => "no usage",
             Self::Unparsed => "command not understood",
+            Self::NoGoal => "no goal",
         }
     }
 }

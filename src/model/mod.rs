@@ -12,6 +12,7 @@ mod release;
 mod sketch;
 mod step;
 mod time;
+mod topic;
 pub mod units;
 
 pub use effects::{CheckKind, Effects, Reach, Role, Scope, Targets, Verdict, Verification, Write};
@@ -30,3 +31,4 @@ pub use step::{
     Usage,
 };
 pub use time::Timestamp;
+pub use topic::{Bearing, Topics, Words};

@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Effects, Name, Reach, Role, Sketch, SpanId, Timestamp, TraceId};
+use super::{Effects, Name, Reach, Role, Sketch, SpanId, Timestamp, Topics, TraceId, Words};
 
 /// One action of an agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +109,8 @@ pub struct ToolCall {
     pub truncated: bool,
     /// The command could not be taken apart: effects are unknown.
     pub unparsed: bool,
+    /// What it is about; `None` unless somebody asks (goal_drift) and its arguments were captured.
+    pub topics: Option<Box<Topics>>,
 }
 
 /// State of a call's arguments.
@@ -197,6 +199,8 @@ pub struct ModelCall {
     pub tools: Option<ToolSet>,
     /// What the goal asks for, from the first user message, where captured.
     pub goal: Option<Goal>,
+    /// Words of the first and of the last user message; `None` unless somebody asks (goal_drift).
+    pub wishes: Option<Words>,
 }
 
 /// A call that a model answer asks for.
@@ -288,6 +292,8 @@ pub struct AgentRun {
     pub tools: Option<ToolSet>,
     /// What its goal asks for, where its span says so.
     pub goal: Option<Goal>,
+    /// As [`ModelCall::wishes`].
+    pub wishes: Option<Words>,
     /// This is a hand-off or delegation to the agent named, not the agent itself.
     pub handoff: bool,
 }

@@ -1,7 +1,7 @@
 //! What a step tells that does not depend on order: the entries of the ledger.
 
 use crate::lanes::{Call, Check, Contact, Edit, Ledger, More, Names, Order};
-use crate::model::{Action, CheckKind, Name, Outcome, Role, Step, ToolCall, Verdict};
+use crate::model::{Action, Bearing, CheckKind, Name, Outcome, Role, Step, ToolCall, Verdict};
 
 /// What a model call or a priced tool call adds to the conversation's bill.
 pub(super) fn note_usage(step: &Step, ledger: &mut Ledger, expected: bool) {
@@ -59,6 +59,7 @@ pub(super) fn plain_call(
             rewrites: call.reach.rewrites,
             contacts: u8::try_from(call.effects.hosts.len()).unwrap_or(u8::MAX),
             host,
+            bearing: Bearing::Unread,
         },
         fired: 0,
     }

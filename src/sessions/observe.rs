@@ -1,7 +1,7 @@
 //! Taking a step into its run: identity, lane, place, and the facts that the ledger keeps.
 
 use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome, Wanted};
-use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
+use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Role, Step, ToolCall};
 
 use super::facts::{note_in_ledger, note_usage, plain_call};
 use super::run::Asked;
@@ -200,6 +200,10 @@ impl Run {
             .outcomes
             .partition_point(|other| other.order <= outcome.order);
         facts.outcomes.insert(at, outcome);
+        if let Some(topics) = &raw.topics {
+            let trail = facts.trail.get_or_insert_default();
+            trail.note_call(call.order, topics, belongs_to_any_goal(raw));
+        }
         self.spend(step);
         note_in_ledger(step, raw, call, ledger);
     }
@@ -236,6 +240,7 @@ impl Run {
         self.spend(step);
         note_usage(step, ledger, true);
         self.facts.seen_definitions |= model.tools.is_some();
+        self.facts.note_wishes(order, model.wishes.as_ref());
         if model.goal.is_some_and(|goal| goal.asks_for_tests) {
             ledger.note_goal_asks_for_tests(step.start);
         }
@@ -284,6 +289,7 @@ impl Run {
         source: bool,
     ) -> Taken {
         self.facts.seen_definitions |= run.tools.is_some();
+        self.facts.note_wishes(order, run.wishes.as_ref());
         if run.goal.is_some_and(|goal| goal.asks_for_tests) {
             ledger.note_goal_asks_for_tests(step.start);
         }
@@ -362,6 +368,17 @@ impl Run {
             Place::TooOld => Taken::TooLate,
         }
     }
+}
+
+/// Whether a call is no sign of what is worked on: checks, waits, polls and questions belong to any goal.
+fn belongs_to_any_goal(call: &ToolCall) -> bool {
+    call.effects.verification.is_some()
+        || call.effects.wait_ms.is_some()
+        || call.effects.void
+        || matches!(
+            call.role,
+            Role::Verify | Role::Poll | Role::Wait | Role::Ask | Role::Finish
+        )
 }
 
 fn is_claim(reply: &Reply) -> bool {

@@ -300,6 +300,9 @@ impl Run {
         };
         let first_call = first(true, None);
         self.facts.forget(self.capacity, first_call);
+        if let Some(trail) = &mut self.facts.trail {
+            trail.settle(self.pending.front().map(|pending| pending.order));
+        }
         let floors: SmallVec<[_; 4]> = self
             .lanes
             .iter()
@@ -308,6 +311,24 @@ impl Run {
         for (lane, (call, reply)) in self.lanes.iter_mut().zip(floors) {
             lane.lane.forget(self.capacity, call, reply);
         }
+    }
+
+    /// Works out how the calls that came since stand to the goal (goal_drift).
+    pub fn follow(&mut self) {
+        let Some(trail) = &mut self.facts.trail else {
+            return;
+        };
+        let lanes = &mut self.lanes;
+        trail.follow(|order, bearing| {
+            for lane in lanes.iter_mut() {
+                if let Some(at) = lane.find_call(order) {
+                    if let Some(call) = lane.lane.call_mut(at) {
+                        call.more.bearing = bearing;
+                    }
+                    break;
+                }
+            }
+        });
     }
 
     /// Drops a waiting claim whose text stands on a later span too. Its lane keeps the reply.
@@ -348,6 +369,11 @@ impl Run {
             + self.lanes.iter().map(AgentLane::heap_bytes).sum::<usize>()
             + self.facts.outcomes.capacity() * size_of::<crate::lanes::RunOutcome>()
             + self.own_ledger.heap_bytes()
+            + self
+                .facts
+                .trail
+                .as_ref()
+                .map_or(0, |trail| trail.heap_bytes())
             + self.pending.capacity() * size_of::<Pending>()
             + self.spans.heap_bytes()
             + self

@@ -5,9 +5,9 @@
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
-use crate::dialects::{Definitions, Text, goal_text, tool_names};
-use crate::fingerprints::{fold_name, identity};
-use crate::model::{Excerpt, Goal, Name, ToolSet};
+use crate::dialects::{Definitions, Input, Text, goal_text, tool_names};
+use crate::fingerprints::{fold_name, identity, topic};
+use crate::model::{Excerpt, Goal, Name, ToolSet, Words};
 use crate::texts;
 
 use super::names::Names;
@@ -20,6 +20,7 @@ const ENTRIES: usize = 256;
 pub(super) struct Caches {
     tools: HashMap<u64, Option<ToolSet>, foldhash::fast::FixedState>,
     goals: HashMap<u64, Option<Goal>, foldhash::fast::FixedState>,
+    wishes: HashMap<u64, Option<Words>, foldhash::fast::FixedState>,
     seed: u64,
 }
 
@@ -90,5 +91,26 @@ impl Caches {
         });
         self.goals.insert(id, goal);
         goal
+    }
+
+    /// The words of what users say first and last; `None` when neither is captured.
+    pub(super) fn wishes(&mut self, input: &Input<'_>) -> Option<Words> {
+        let mut hasher = Xxh3::with_seed(self.seed);
+        for text in [&input.goal, &input.latest] {
+            hasher.update(text.as_ref().map_or(&[][..], |text| text.as_bytes()));
+            hasher.update(&[0xff]);
+        }
+        let id = hasher.digest();
+        if let Some(known) = self.wishes.get(&id) {
+            return known.clone();
+        }
+        if self.wishes.len() >= ENTRIES {
+            self.wishes.clear();
+        }
+        let texts = [&input.goal, &input.latest].into_iter().flatten();
+        let texts: Vec<_> = texts.filter_map(goal_text).collect();
+        let words = (!texts.is_empty()).then(|| topic::of(texts.iter(), topic::GOAL).words);
+        self.wishes.insert(id, words.clone());
+        words
     }
 }

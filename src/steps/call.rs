@@ -4,9 +4,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::actions::{self, CallFacts};
 use crate::dialects::{BareArguments, Raw, bare_arguments, bare_result, final_answer};
-use crate::fingerprints::{self, ArgumentFacts, digest};
+use crate::fingerprints::{self, ArgumentFacts, digest, topic};
 use crate::model::{
-    Action, Answer, Arguments, Excerpt, Finish, ModelCall, Outcome, Role, ToolCall,
+    Action, Answer, Arguments, Excerpt, Finish, ModelCall, Outcome, Role, ToolCall, Topics,
 };
 use crate::texts;
 
@@ -105,7 +105,20 @@ fn tool_call(
         truncated: facts.is_some_and(|facts| facts.truncated)
             || excerpt.is_some_and(|text| text.truncated()),
         unparsed: understood.unparsed,
+        topics: arguments
+            .filter(|_| reader.topics)
+            .map(|arguments| topics(arguments, answer_text)),
     }
+}
+
+/// What a call is about.
+fn topics(arguments: &str, answer: Option<&str>) -> Box<Topics> {
+    let asked = topic::of([arguments], topic::ASKED);
+    Box::new(Topics {
+        asked: asked.words,
+        more: asked.more,
+        answered: answer.map(|answer| topic::of([answer], topic::ANSWERED).words),
+    })
 }
 
 /// The state of arguments that were captured. Plain text is as good as JSON to a tool that took it.

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::dialects::{Raw, RawCall, Text, bare_arguments};
 use crate::fingerprints::identity;
-use crate::model::{AgentRun, Arguments, Excerpt, Finish, ModelCall, Requested, TextFacts};
+use crate::model::{AgentRun, Arguments, Excerpt, Finish, ModelCall, Requested, TextFacts, Words};
 use crate::texts;
 
 use super::reader::Reader;
@@ -16,6 +16,7 @@ const CALLS: usize = 64;
 
 /// One request to a model and its answer.
 pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
+    let wishes = wishes(reader, &raw);
     let finish = raw
         .reply
         .finish
@@ -45,11 +46,13 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
             .definitions
             .and_then(|definitions| reader.caches.tools(&definitions, &mut reader.names)),
         goal: raw.input.goal.and_then(|goal| reader.caches.goal(&goal)),
+        wishes,
     }
 }
 
 /// A run of an agent as a whole.
 pub(super) fn agent_run(reader: &mut Reader, raw: Raw<'_>) -> AgentRun {
+    let wishes = wishes(reader, &raw);
     AgentRun {
         output: raw.reply.text.as_ref().map(facts),
         failed: raw.fault.flagged(),
@@ -57,8 +60,14 @@ pub(super) fn agent_run(reader: &mut Reader, raw: Raw<'_>) -> AgentRun {
             .definitions
             .and_then(|definitions| reader.caches.tools(&definitions, &mut reader.names)),
         goal: raw.input.goal.and_then(|goal| reader.caches.goal(&goal)),
+        wishes,
         handoff: raw.part == crate::dialects::Part::HandOff,
     }
+}
+
+fn wishes(reader: &mut Reader, raw: &Raw<'_>) -> Option<Words> {
+    let wanted = reader.topics && raw.input.goal.is_some();
+    wanted.then(|| reader.caches.wishes(&raw.input)).flatten()
 }
 
 fn requested(reader: &mut Reader, call: &RawCall<'_>) -> Requested {

@@ -18,6 +18,10 @@ pub struct Settings {
     /// Set from the rules in force, not by a key of its own.
     #[serde(skip)]
     pub source_answers: bool,
+    /// Whether the words of goals, arguments and answers are taken: only goal_drift wants them. Set from the
+    /// detectors in force, not by a key of its own.
+    #[serde(skip)]
+    pub topics: bool,
     /// Where writes may go, and by whose rules they are read. Set from the detectors' keys.
     #[serde(skip)]
     pub watch: actions::Watch,

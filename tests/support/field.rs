@@ -527,6 +527,9 @@ pub fn config(case: &Case) -> String {
         detectors["novel_host"] =
             json!({ "enabled": true, "known_hosts": hosts, "allow_cidrs": policy.allow_cidr });
     }
+    if case.kind.iter().any(|kind| kind == "goal_drift") {
+        detectors["goal_drift"] = json!({ "enabled": true });
+    }
     let budget = &policy.budget;
     let scope = budget.scope.as_deref().unwrap_or("session");
     if let Some(max) = budget.steps {

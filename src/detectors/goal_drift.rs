@@ -102,7 +102,10 @@ impl GoalDrift {
     fn finding(&self, view: &View<'_>, judged: &Call, stretch: &Stretch<'_>) -> Finding {
         let first = stretch.calls.last().copied().unwrap_or(judged);
         let calls = stretch.calls.len();
-        let mut facts = vec![("calls", count(calls)), ("changes", count(stretch.changes))];
+        let mut facts = vec![
+            ("calls", count(calls)),
+            ("may_change", count(stretch.changes)),
+        ];
         let last = stretch.before.map(|call| call.step);
         facts.extend(last.map(|step| ("last_on_goal_step", Fact::Int(step.into()))));
         Finding {
@@ -119,7 +122,7 @@ impl GoalDrift {
             facts,
             message: wording::message(format!(
                 "{calls} calls in a row since step {} share no word with the goal or with what followed from it; \
-                 {} of them change something",
+                 {} of them may change something",
                 first.step, stretch.changes,
             )),
         }
@@ -165,7 +168,7 @@ impl Detector for GoalDrift {
     }
 }
 
-/// Whether a call did, or may have done, more than look. What failed or was refused changed nothing.
+/// Whether a call may have done more than look. What failed or was refused changed nothing.
 fn changes(call: &Call, role: Role) -> bool {
     if matches!(call.outcome, Outcome::Failed(_) | Outcome::Refused) {
         return false;

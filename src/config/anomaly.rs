@@ -164,6 +164,7 @@ fn judging(entry: &Entry, problems: &mut Problems) -> Option<engine::Settings> {
             conversation: typed.conversation,
             max_held: typed.max_held,
             max_clock_skew: typed.max_clock_skew,
+            meters: false,
         },
         detectors: typed.detectors,
         rules: typed.rules,

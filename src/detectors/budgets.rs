@@ -1,19 +1,20 @@
-//! `budget_steps`, `budget_cost`, `budget_time`: more than was allowed.
+//! `budget_steps`, `budget_cost`: more than was allowed. `budget_time` stands beside it.
 //!
-//! - Invariant: strictly more than the maximum, counted up to the judged step: executed tool calls, dollars that
-//!   are known to be spent, time from the first start to the end of the step.
-//! - Ignores: cost that is not reported (unknown, not zero: not assessed as long as the known part is within the
-//!   budget); time that passes without a step.
-//! - Source rule (agentbudget): the same three limits, one a check: steps, cost, time.
-//! - Cost: a few comparisons; a walk over the run's last outcomes when the limit is passed.
-
-use std::time::Duration;
+//! - Invariant: strictly more than the maximum, counted up to the judged step in its unit (session, agent of a
+//!   run, turn): executed tool calls, dollars that are known to be spent. Each limit is reported once a unit.
+//! - Ignores: what spans of agents and wrappers repeat of the cost of the steps within; tokens, cached or not:
+//!   the reported cost is the measure.
+//! - Not assessed: cost that is not reported is unknown, not zero: a session in which some is unknown is not said
+//!   to be within its budget, though what is known may exceed it. Whose steps these are, across the parents of
+//!   a visibly concurrent run, for a budget of scope agent.
+//! - Source rule (agentbudget): the same limits, one a check: steps, cost, time.
+//! - Cost: a few comparisons; a walk over the last steps of the unit when the limit is passed.
 
 use serde::Deserialize;
 use smallvec::SmallVec;
 
-use crate::lanes::{Order, View};
-use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity, Timestamp};
+use crate::lanes::{Amount, Limit, Meter, Order, View};
+use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Name, Severity};
 
 use super::ready::Ready;
 use super::repeats::{bounded, hash, mix};
@@ -53,54 +54,117 @@ config! {
     }
 }
 
-config! {
-    /// Settings of `budget_time`. Off without `max` and `idle`.
-    pub struct TimeConfig (enabled: true) {
-        /// Time allowed.
-        #[serde(with = "crate::model::units::optional_duration")]
-        max: Option<Duration> = None,
-        /// Longest silence allowed of an open run.
-        #[serde(with = "crate::model::units::optional_duration")]
-        idle: Option<Duration> = None,
-        /// What the budget is for.
-        scope: Scope = Scope::Session,
+impl Scope {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Agent => "agent",
+            Self::Turn => "turn",
+        }
     }
 }
 
-/// The step judged, be it a call or an answer.
-fn judged(view: &View<'_>) -> Option<(Member, Order)> {
-    match (view.call(), view.reply()) {
-        (Some(call), _) => Some((call.member(), call.order)),
-        (None, Some(reply)) => Some((reply.member(), reply.order)),
-        (None, None) => None,
+/// The step judged, be it a call or an answer, in the unit that its budget is for.
+pub(super) struct Judged<'a> {
+    pub(super) member: Member,
+    pub(super) order: Order,
+    pub(super) meter: &'a Meter,
+    /// Number of the turn, for a budget of a turn.
+    pub(super) turn: u16,
+    /// Whose step it is, beyond its parent, is not known, and would have to be.
+    pub(super) unknown: bool,
+}
+
+impl<'a> Judged<'a> {
+    pub(super) fn of(view: &View<'a>, scope: Scope) -> Option<Self> {
+        let (member, order, unknown) = match (view.call(), view.reply()) {
+            (Some(call), _) => (call.member(), call.order, call.lane_unknown),
+            (None, Some(reply)) => (reply.member(), reply.order, false),
+            (None, None) => return None,
+        };
+        let (turn, meter) = match scope {
+            Scope::Session => (0, &view.ledger.meter),
+            Scope::Agent => (0, &view.lane.meter),
+            Scope::Turn => view.run.turns.of(member.start)?,
+        };
+        Some(Self {
+            member,
+            order,
+            meter,
+            turn,
+            unknown: scope == Scope::Agent && (unknown || view.lane.unknown),
+        })
+    }
+
+    fn amount(&self, rules: Rules) -> Amount {
+        let source = rules == Rules::Source;
+        self.meter.as_of(self.order, self.member.trace, source)
+    }
+
+    /// Within the budget, or at least not proved to exceed it.
+    pub(super) fn within(&self) -> Judgement {
+        if self.unknown {
+            Judgement::NotAssessed(Lack::LaneUnknown)
+        } else {
+            Judgement::Quiet
+        }
+    }
+
+    /// Whether there is nothing more to say of a limit.
+    pub(super) fn is_told(&self, limit: Limit, rules: Rules) -> bool {
+        rules == Rules::Aware && self.meter.has_passed(limit)
     }
 }
 
-const fn scope_word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Session => "session",
-        Scope::Agent => "agent",
-        Scope::Turn => "turn",
-    }
-}
-
-fn finding(ready: &Ready, anomaly: AnomalyType, member: Member, scope: Scope) -> Finding {
+/// The bare finding of a budget.
+pub(super) fn finding(
+    ready: &Ready,
+    anomaly: AnomalyType,
+    judged: (Member, u16),
+    scope: Scope,
+    reason: &'static str,
+) -> Finding {
+    let (member, turn) = judged;
+    let limit = mix(
+        hash(anomaly.name().as_bytes()),
+        hash(scope.word().as_bytes()),
+    );
+    let limit = match reason {
+        "exceeded" => limit,
+        _ => mix(limit, hash(b"idle")),
+    };
     Finding {
         anomaly,
         rule: 1,
         severity: ready.severity(Severity::Error),
         confidence: Confidence::Exact,
-        reason: Some("exceeded"),
+        reason: Some(reason),
         members: SmallVec::from_slice(&[member]),
         count: 1,
         tool: None,
-        evidence_key: mix(
-            hash(anomaly.name().as_bytes()),
-            hash(scope_word(scope).as_bytes()),
-        ),
+        evidence_key: match scope {
+            Scope::Turn => mix(limit, turn.into()),
+            Scope::Session | Scope::Agent => limit,
+        },
         shape: SmallVec::new(),
-        facts: Vec::new(),
+        facts: vec![("scope", Fact::Text(Name::from(scope.word())))],
         message: String::new(),
+    }
+}
+
+/// A number of a proof.
+pub(super) fn number(n: u64) -> Fact {
+    Fact::Int(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+/// The calls of an agent up to the judged step: whose they are can still change while parents are missing.
+fn show_calls(finding: &mut Finding, view: &View<'_>, member: Member) {
+    finding.members = bounded(view.calls().iter());
+    if finding.members.last().map(|last| last.span) != Some(member.span) {
+        if finding.members.len() >= Finding::MEMBERS_MAX {
+            finding.members.pop();
+        }
+        finding.members.push(member);
     }
 }
 
@@ -133,54 +197,49 @@ impl Detector for Steps {
     }
 
     fn judge(&self, view: &View<'_>) -> Judgement {
-        let Some(call) = view.call() else {
+        let (Some(call), Some(judged)) = (view.call(), Judged::of(view, self.scope)) else {
             return Judgement::Quiet;
         };
-        let all = match self.scope {
-            Scope::Session => view.ledger.calls.max(view.run.calls.into()),
-            Scope::Agent if call.lane_unknown => {
-                return Judgement::NotAssessed(Lack::LaneUnknown);
-            }
-            Scope::Agent => view.lane.calls_seen.into(),
-            Scope::Turn => view.run.calls_of_turn.into(),
-        };
-        if all <= self.max {
+        if judged.is_told(Limit::Steps, self.rules()) {
             return Judgement::Quiet;
+        }
+        if judged.meter.calls() <= self.max {
+            return judged.within();
         }
         // What has arrived since, but stands behind the judged call, is not its affair.
-        let later = match self.scope {
-            Scope::Agent => view
-                .lane
-                .calls()
-                .iter()
-                .filter(|c| c.order > call.order)
-                .count(),
-            Scope::Session | Scope::Turn => {
-                let outcomes = view.run.outcomes.iter();
-                outcomes
-                    .filter(|outcome| outcome.order > call.order)
-                    .count()
-            }
-        };
-        let calls = all.saturating_sub(u64::try_from(later).unwrap_or(u64::MAX));
+        let calls = judged.amount(self.rules()).calls;
         if calls <= self.max {
-            return Judgement::Quiet;
+            return judged.within();
         }
-        let mut finding = finding(&self.ready, self.anomaly(), call.member(), self.scope);
+        let of = (judged.member, judged.turn);
+        let mut finding = finding(&self.ready, self.anomaly(), of, self.scope, "exceeded");
         if self.scope == Scope::Agent {
-            // Whose calls these are can still change while parents are missing: let it be seen.
-            finding.members = bounded(view.calls().iter());
+            show_calls(&mut finding, view, judged.member);
         }
         finding.tool = Some(view.names.text(call.tool));
         finding.count = u32::try_from(calls).unwrap_or(u32::MAX);
-        let number = |n: u64| Fact::Int(i64::try_from(n).unwrap_or(i64::MAX));
-        finding.facts = vec![("calls", number(calls)), ("max", number(self.max))];
+        finding
+            .facts
+            .extend([("calls", number(calls)), ("max", number(self.max))]);
         finding.message = wording::message(format!(
             "{calls} tool calls in this {}, {} are allowed",
-            scope_word(self.scope),
+            self.scope.word(),
             self.max
         ));
         Judgement::Found(Box::new(finding))
+    }
+
+    fn is_near(&self, view: &View<'_>) -> Option<Limit> {
+        let judged = view.call().and(Judged::of(view, self.scope))?;
+        if judged.meter.is_near(Limit::Steps) || judged.meter.calls() * 5 < self.max * 4 {
+            return None;
+        }
+        let calls = judged.amount(self.rules()).calls;
+        (calls * 5 >= self.max * 4).then_some(Limit::Steps)
+    }
+
+    fn budget(&self) -> Option<Scope> {
+        Some(self.scope)
     }
 }
 
@@ -213,83 +272,68 @@ impl Detector for Cost {
     }
 
     fn judge(&self, view: &View<'_>) -> Judgement {
-        let Some((member, _)) = judged(view) else {
+        let Some(judged) = Judged::of(view, self.scope) else {
             return Judgement::Quiet;
         };
-        let spent = view.ledger.cost_usd;
-        if spent <= self.max_usd {
-            return if view.ledger.unpriced > 0 && self.rules() == Rules::Aware {
+        if judged.is_told(Limit::Cost, self.rules()) {
+            return Judgement::Quiet;
+        }
+        let amount = judged.amount(self.rules());
+        if amount.usd <= self.max_usd {
+            return if amount.unpriced > 0 && self.rules() == Rules::Aware {
                 Judgement::NotAssessed(Lack::NoUsage)
             } else {
-                Judgement::Quiet
+                judged.within()
             };
         }
-        let mut finding = finding(&self.ready, self.anomaly(), member, self.scope);
-        finding.facts = vec![
-            ("cost_usd", Fact::Float(spent)),
+        let of = (judged.member, judged.turn);
+        let mut finding = finding(&self.ready, self.anomaly(), of, self.scope, "exceeded");
+        if self.scope == Scope::Agent {
+            show_calls(&mut finding, view, judged.member);
+        }
+        finding.facts.extend([
+            ("cost_usd", Fact::Float(amount.usd)),
             ("max_usd", Fact::Float(self.max_usd)),
-        ];
-        finding.message = wording::message(format!(
-            "${spent:.2} spent in this session, ${:.2} are allowed",
-            self.max_usd
-        ));
-        Judgement::Found(Box::new(finding))
-    }
-}
-
-/// `budget_time`.
-#[derive(Debug)]
-pub(super) struct Time {
-    max: Duration,
-    scope: Scope,
-    ready: Ready,
-}
-
-impl Time {
-    /// `None` without a maximum.
-    pub(super) fn new(config: &TimeConfig, rules: Rules) -> Option<Self> {
-        Some(Self {
-            max: config.max?,
-            scope: config.scope,
-            ready: Ready::new(config.common(), rules),
-        })
-    }
-
-    fn start(&self, view: &View<'_>) -> Option<Timestamp> {
-        match self.scope {
-            Scope::Session => view.ledger.first_start.or(view.run.first_start),
-            Scope::Agent | Scope::Turn => view.run.first_start,
-        }
-    }
-}
-
-impl Detector for Time {
-    fn anomaly(&self) -> AnomalyType {
-        AnomalyType::BudgetTime
-    }
-
-    fn rules(&self) -> Rules {
-        self.ready.rules
-    }
-
-    fn judge(&self, view: &View<'_>) -> Judgement {
-        let (Some((member, _)), Some(start)) = (judged(view), self.start(view)) else {
-            return Judgement::Quiet;
+            ("priced", number(amount.priced)),
+            ("unpriced", number(amount.unpriced)),
+        ]);
+        let unknown = match amount.unpriced {
+            0 => String::new(),
+            1 => "; the cost of 1 more step is not known".to_owned(),
+            n => format!("; the cost of {n} more steps is not known"),
         };
-        let elapsed = member.end.since(start);
-        if elapsed <= self.max {
-            return Judgement::Quiet;
-        }
-        let mut finding = finding(&self.ready, self.anomaly(), member, self.scope);
-        let ms = |time: Duration| Fact::Int(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
-        finding.facts = vec![("elapsed_ms", ms(elapsed)), ("max_ms", ms(self.max))];
         finding.message = wording::message(format!(
-            "{} passed in this {}, {} are allowed",
-            wording::span(elapsed),
-            scope_word(self.scope),
-            wording::span(self.max)
+            "${} spent in this {}, ${} are allowed{unknown}",
+            dollars(amount.usd),
+            self.scope.word(),
+            dollars(self.max_usd)
         ));
         Judgement::Found(Box::new(finding))
+    }
+
+    fn is_near(&self, view: &View<'_>) -> Option<Limit> {
+        let judged = Judged::of(view, self.scope)?;
+        if judged.meter.is_near(Limit::Cost) {
+            return None;
+        }
+        let near = judged.amount(self.rules()).usd >= self.max_usd * 0.8;
+        near.then_some(Limit::Cost)
+    }
+
+    fn budget(&self) -> Option<Scope> {
+        Some(self.scope)
+    }
+}
+
+/// Cents, and more places for what is less than a cent apart.
+fn dollars(usd: f64) -> String {
+    let cents = format!("{usd:.2}");
+    match cents.parse::<f64>() {
+        Ok(rounded) if (rounded - usd).abs() < 1e-9 => cents,
+        _ => {
+            let fine = format!("{usd:.6}");
+            fine.trim_end_matches('0').to_owned()
+        }
     }
 }
 
@@ -297,46 +341,95 @@ impl Detector for Time {
 mod tests {
     use super::super::testing::{Bench, finding, fires};
     use super::*;
-    use crate::lanes::At;
+    use crate::lanes::{Cost as Paid, Limit};
+
+    fn steps(max: u64, scope: Scope) -> Steps {
+        let config = StepsConfig {
+            max: Some(max),
+            scope,
+            ..StepsConfig::default()
+        };
+        Steps::new(&config, Rules::Aware).unwrap()
+    }
+
+    fn cost(max_usd: f64, rules: Rules) -> Cost {
+        let config = CostConfig {
+            max_usd: Some(max_usd),
+            ..CostConfig::default()
+        };
+        Cost::new(&config, rules).unwrap()
+    }
+
+    /// Calls that cost what is said.
+    fn spending(costs: &[Paid]) -> Bench {
+        let mut bench = Bench::default();
+        for cost in costs {
+            let call = bench.blank("a", "a");
+            bench.push_paid(call, *cost);
+        }
+        bench
+    }
 
     #[test]
     fn steps_are_counted_up_to_the_judged_call() {
-        let config = StepsConfig {
-            max: Some(2),
-            ..StepsConfig::default()
-        };
-        let steps = Steps::new(&config, Rules::Aware).unwrap();
-        assert_eq!(fires(&steps, "a b c d"), [2, 3]);
-        assert_eq!(fires(&steps, "a b"), [] as [usize; 0]);
+        for scope in [Scope::Session, Scope::Agent, Scope::Turn] {
+            assert_eq!(fires(&steps(2, scope), "a b c d"), [2, 3]);
+            assert_eq!(fires(&steps(2, scope), "a b"), [] as [usize; 0]);
+        }
         assert!(Steps::new(&StepsConfig::default(), Rules::Aware).is_none());
     }
 
     #[test]
-    fn unknown_cost_is_not_zero() {
-        let config = CostConfig {
-            max_usd: Some(0.3),
-            ..CostConfig::default()
-        };
-        let cost = Cost::new(&config, Rules::Aware).unwrap();
-        let mut bench = Bench::of("a");
-        bench.ledger.cost_usd = 0.3;
-        assert_eq!(bench.at(&cost, 0), Judgement::Quiet);
-        bench.ledger.unpriced = 1;
-        assert_eq!(bench.at(&cost, 0), Judgement::NotAssessed(Lack::NoUsage));
-        bench.ledger.cost_usd = 0.1 + 0.1 + 0.1;
-        assert!(finding(bench.at(&cost, 0)).is_some());
+    fn a_limit_is_told_once_and_announced_at_four_fifths() {
+        let mut bench = Bench::of("a b c d e f");
+        let steps = steps(5, Scope::Session);
+        let near = |bench: &Bench, at| steps.is_near(&bench.view(crate::lanes::At::Call(at)));
+        assert_eq!(near(&bench, 2), None);
+        assert_eq!(near(&bench, 3), Some(Limit::Steps));
+        bench.ledger.meter.note_passed(Limit::Steps);
+        assert_eq!(bench.at(&steps, 5), Judgement::Quiet);
     }
 
     #[test]
-    fn time_is_strictly_more() {
-        let config = TimeConfig {
-            max: Some(Duration::from_millis(1100)),
-            ..TimeConfig::default()
-        };
-        let time = Time::new(&config, Rules::Aware).unwrap();
+    fn in_a_lane_of_unknown_agents_each_parent_counts_for_itself() {
         let mut bench = Bench::of("a b c");
-        bench.ledger.first_start = Some(Timestamp::from_nanos(1_000_000_000));
-        assert_eq!(time.judge(&bench.view(At::Call(1))), Judgement::Quiet);
-        assert!(finding(time.judge(&bench.view(At::Call(2)))).is_some());
+        bench.lane.unknown = true;
+        let steps = steps(2, Scope::Agent);
+        let unknown = Judgement::NotAssessed(Lack::LaneUnknown);
+        assert_eq!(bench.at(&steps, 1), unknown);
+        assert!(
+            finding(bench.at(&steps, 2)).is_some(),
+            "one parent alone exceeds it"
+        );
+    }
+
+    #[test]
+    fn unknown_cost_is_not_zero() {
+        let aware = cost(0.3, Rules::Aware);
+        let paid = Paid::Known(0.1);
+        let bench = spending(&[paid, paid, paid, paid]);
+        assert_eq!(
+            bench.at(&aware, 2),
+            Judgement::Quiet,
+            "three tenths are 0.3"
+        );
+        assert!(finding(bench.at(&aware, 3)).is_some());
+        let source = cost(0.3, Rules::Source);
+        assert!(finding(bench.at(&source, 2)).is_some(), "as doubles add up");
+
+        let bench = spending(&[paid, Paid::Unknown, Paid::Known(0.25)]);
+        assert_eq!(bench.at(&aware, 0), Judgement::Quiet);
+        let lacking = Judgement::NotAssessed(Lack::NoUsage);
+        assert_eq!(bench.at(&aware, 1), lacking);
+        let found = finding(bench.at(&aware, 2)).unwrap();
+        assert!(
+            found.facts.contains(&("unpriced", Fact::Int(1))),
+            "{found:?}"
+        );
+        assert_eq!(
+            found.message,
+            "$0.35 spent in this session, $0.30 are allowed; the cost of 1 more step is not known"
+        );
+        assert_eq!(dollars(0.012345), "0.012345");
     }
 }

@@ -5,9 +5,10 @@
 
 use serde::Deserialize;
 
-use crate::lanes::View;
+use crate::lanes::{Limit, View};
 use crate::model::{AnomalyType, Finding, Lack};
 
+mod budget_time;
 mod budgets;
 mod descriptors;
 mod empty_response;
@@ -39,7 +40,8 @@ mod transition_repeat;
 mod wording;
 mod write_storm;
 
-pub use budgets::{CostConfig, Scope, StepsConfig, TimeConfig};
+pub use budget_time::{Overrun, TimeBudget, TimeConfig};
+pub use budgets::{CostConfig, Scope, StepsConfig};
 pub use descriptors::{Descriptor, descriptor, markdown};
 pub use empty_response::Config as EmptyResponseConfig;
 pub use error_rate::{Config as ErrorRateConfig, Unit};
@@ -92,6 +94,16 @@ pub trait Detector: std::fmt::Debug + Send + Sync {
     /// How many calls of a lane it looks back over, the judged one included.
     fn window(&self) -> usize {
         0
+    }
+
+    /// The limit that the step brings near: four fifths of it, announced once. For budgets.
+    fn is_near(&self, _view: &View<'_>) -> Option<Limit> {
+        None
+    }
+
+    /// What the budget is for, where it is one.
+    fn budget(&self) -> Option<Scope> {
+        None
     }
 
     /// Judges the step at `view.at`. Called for every call and every reply; must be cheap when quiet.

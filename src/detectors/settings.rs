@@ -154,7 +154,7 @@ impl Settings {
             }
         }
         self.check_family(rules, &mut problems);
-        self.check_ranges(&mut problems);
+        self.check_ranges(rules, &mut problems);
         problems
     }
 
@@ -177,7 +177,7 @@ impl Settings {
         }
     }
 
-    fn check_ranges(&self, problems: &mut Vec<Problem>) {
+    fn check_ranges(&self, rules: Rules, problems: &mut Vec<Problem>) {
         let mut at_least = |key: &str, value: u64, least: u64| {
             if value < least {
                 problems.push(Problem {
@@ -219,17 +219,28 @@ impl Settings {
                 "texts are measured with 4-grams; only 4 is allowed",
             );
         }
-        if self.budget_time.idle.is_some() {
+        if self.budget_time.idle.is_some()
+            && self.budget_time.rules.unwrap_or(rules) == Rules::Source
+        {
             wrong(
                 "budget_time.idle",
-                "this build judges time by steps only; leave `idle` out",
+                "silence is watched by timers, which `rules: source` has not; leave `idle` out",
             );
         }
-        if self.budget_cost.scope != super::Scope::Session {
-            wrong(
-                "budget_cost.scope",
-                "this build counts money by session only",
-            );
+        for (key, zero) in [
+            ("budget_time.max", self.budget_time.max),
+            ("budget_time.idle", self.budget_time.idle),
+        ] {
+            if zero.is_some_and(|time| time.is_zero()) {
+                wrong(key, "is zero: every run would exceed it");
+            }
+        }
+        if self
+            .budget_cost
+            .max_usd
+            .is_some_and(|usd| !(usd >= 0.0 && usd < 1e15))
+        {
+            wrong("budget_cost.max_usd", "is no amount of dollars");
         }
         for (key, message) in self.novel_host.wrong() {
             wrong(&format!("novel_host.{key}"), &message);
@@ -335,7 +346,12 @@ mod tests {
                 "error_rate.threshold",
             ),
             (r#"{"stutter": {"ngram": 3}}"#, "stutter.ngram"),
-            (r#"{"budget_time": {"idle": "5m"}}"#, "budget_time.idle"),
+            (
+                r#"{"budget_time": {"idle": "5m", "rules": "source"}}"#,
+                "budget_time.idle",
+            ),
+            (r#"{"budget_time": {"max": "0"}}"#, "budget_time.max"),
+            (r#"{"budget_cost": {"max_usd": -1}}"#, "budget_cost.max_usd"),
             (r#"{"stuck": {"tools": {"[": {}}}}"#, "stuck.tools"),
         ] {
             let found = problems(json);

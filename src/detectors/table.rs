@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::lanes::View;
+use crate::lanes::{Limit, View};
 use crate::model::{AnomalyType, Lack};
 
-use super::{Detector, Judgement, Rules, Settings};
+use super::{Detector, Judgement, Rules, Scope, Settings, TimeBudget};
 
 /// What the detectors say of one step, quiet ones left out.
 pub type Verdicts = SmallVec<[(AnomalyType, Judgement); 2]>;
@@ -15,6 +15,8 @@ pub type Verdicts = SmallVec<[(AnomalyType, Judgement); 2]>;
 pub struct Table {
     detectors: Vec<Box<dyn Detector>>,
     window_max: usize,
+    time: Option<TimeBudget>,
+    has_budgets: bool,
 }
 
 /// In the source systems one check reports one thing: the second is not looked at when the first fires.
@@ -47,10 +49,42 @@ impl Table {
             .map(|detector| detector.window())
             .fold(Self::WINDOW_MIN, usize::max)
             .min(Self::WINDOW_MAX);
+        let timed = settings.budget_time.enabled;
+        let time = TimeBudget::new(&settings.budget_time, rules).filter(|_| timed);
         Self {
+            has_budgets: detectors.iter().any(|d| d.budget().is_some()),
             detectors,
             window_max,
+            time: time.filter(|time| time.rules() == Rules::Aware),
         }
+    }
+
+    /// The budget that timers watch, where there is one.
+    pub fn time(&self) -> Option<&TimeBudget> {
+        self.time.as_ref()
+    }
+
+    /// Whether any budget is set.
+    pub fn has_budgets(&self) -> bool {
+        self.has_budgets
+    }
+
+    /// What a budget is for; `None` for types that are none or not judged.
+    pub fn budget_of(&self, anomaly: AnomalyType) -> Option<Scope> {
+        let of = |detector: &&Box<dyn Detector>| detector.anomaly() == anomaly;
+        self.detectors.iter().find(of)?.budget()
+    }
+
+    /// Limits that the step brings near, with what they are for.
+    pub fn near(&self, view: &View<'_>) -> SmallVec<[(AnomalyType, Scope, Limit); 1]> {
+        if !self.has_budgets {
+            return SmallVec::new();
+        }
+        let near = |detector: &Box<dyn Detector>| {
+            let scope = detector.budget()?;
+            Some((detector.anomaly(), scope, detector.is_near(view)?))
+        };
+        self.detectors.iter().filter_map(near).collect()
     }
 
     /// How many calls back the widest enabled window looks: what a lane has to keep.
@@ -154,9 +188,7 @@ fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<
         AnomalyType::BudgetCost => {
             Box::new(super::budgets::Cost::new(&settings.budget_cost, rules)?)
         }
-        AnomalyType::BudgetTime => {
-            Box::new(super::budgets::Time::new(&settings.budget_time, rules)?)
-        }
+        AnomalyType::BudgetTime => Box::new(super::TimeBudget::new(&settings.budget_time, rules)?),
         AnomalyType::ToolHallucination => Box::new(
             super::tool_hallucination::ToolHallucination::new(&settings.tool_hallucination, rules),
         ),

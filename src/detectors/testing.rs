@@ -6,7 +6,9 @@
 //! `<f` reads file f, `>f` changes file f, `&` same try as the call before, `*` poll, `^` answer is not final,
 //! `_` does nothing, `~` waits, `/60` a minute after the call before, `(r)` role. `|` is a user turn.
 
-use crate::lanes::{At, Call, Lane, Ledger, More, Names, Order, Reply, RunFacts, RunOutcome, View};
+use crate::lanes::{
+    At, Call, Cost, Lane, Ledger, More, Names, Order, Reply, RunFacts, RunOutcome, Spent, View,
+};
 use crate::model::{
     Answer, Arguments, Claim, Failure, Finding, Finish, Name, Outcome, Role, SpanId, Targets,
     TextFacts, Timestamp, TraceId,
@@ -153,7 +155,12 @@ impl Bench {
     }
 
     /// Puts a call into the lane and the run's outcomes.
-    pub(super) fn push(&mut self, mut call: Call) {
+    pub(super) fn push(&mut self, call: Call) {
+        self.push_paid(call, Cost::None);
+    }
+
+    /// As [`Bench::push`], of a call that cost something.
+    pub(super) fn push_paid(&mut self, mut call: Call, cost: Cost) {
         call.order = Order {
             end: call.end,
             start: call.start,
@@ -167,6 +174,11 @@ impl Bench {
             outcome: call.outcome,
             key: call.key.unwrap_or(0),
         });
+        let spent = Spent::new(call.order, call.trace, call.start, true, cost);
+        self.ledger.meter.add(spent);
+        self.lane.meter.add(spent);
+        self.run.turns.of_mut(call.start).unwrap().add(spent);
+        self.run.latest_end = self.run.latest_end.max(call.end);
         self.lane.insert_call(call, CAPACITY);
     }
 

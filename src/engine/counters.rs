@@ -34,6 +34,8 @@ pub struct Counters {
     pub already_marked: u64,
     /// Judgements, by type, that found that something was lacking: once per run and lack.
     pub not_assessed: [u64; TYPES],
+    /// Units (sessions, agents, turns) that reached four fifths of a budget, by type.
+    pub budgets_near: [u64; TYPES],
     /// Panics of detectors, by type.
     pub detector_errors: [u64; TYPES],
     /// Spans ever held.
@@ -75,6 +77,7 @@ impl Counters {
             over_limit,
             already_marked,
             not_assessed,
+            budgets_near,
             detector_errors,
             held_spans,
             hold_seconds,
@@ -96,6 +99,7 @@ impl Counters {
         self.over_limit += over_limit;
         self.already_marked += already_marked;
         add(&mut self.not_assessed, not_assessed);
+        add(&mut self.budgets_near, budgets_near);
         add(&mut self.detector_errors, detector_errors);
         self.held_spans += held_spans;
         add(&mut self.hold_seconds, hold_seconds);

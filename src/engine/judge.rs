@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
+use crate::detectors::Scope;
 use crate::model::{AnomalyType, Finding, Timestamp, TraceId};
 use crate::policies::{Moment, Place, Steps};
 use crate::sessions::{LaneId, Pending, Run, Settle, Site};
@@ -17,7 +18,12 @@ use super::{Engine, Output};
 /// A finding of an unnamed lane whose members hang under different parents waits this long for them.
 const WAIT_FOR_PARENTS: Duration = Duration::from_secs(6);
 /// Where the episodes of a type live: its scope.
-pub(super) fn place_of(anomaly: AnomalyType, run: &Run, lane: LaneId) -> Place {
+pub(super) fn place_of(
+    anomaly: AnomalyType,
+    budget: Option<Scope>,
+    run: &Run,
+    lane: LaneId,
+) -> Place {
     let of_conversation = |steps| match run.conversation {
         Some(id) => Place::Conversation(id.number(), steps),
         None => Place::Run(run.id, steps),
@@ -28,10 +34,9 @@ pub(super) fn place_of(anomaly: AnomalyType, run: &Run, lane: LaneId) -> Place {
         }
         AnomalyType::NovelHost => of_conversation(Steps::Calls),
         AnomalyType::Stutter => Place::Run(run.id, Steps::Replies),
-        AnomalyType::ErrorRate
-        | AnomalyType::BudgetSteps
-        | AnomalyType::BudgetCost
-        | AnomalyType::BudgetTime => Place::Run(run.id, Steps::Calls),
+        _ if budget == Some(Scope::Session) => of_conversation(Steps::Calls),
+        _ if budget == Some(Scope::Turn) => Place::Run(run.id, Steps::Calls),
+        AnomalyType::ErrorRate => Place::Run(run.id, Steps::Calls),
         _ => Place::Lane(run.id, lane.0),
     }
 }
@@ -134,6 +139,8 @@ impl Engine {
             return false;
         }
         let (moment, key) = (case.moment, case.key);
+        let near = self.table.near(&case.view);
+        self.announce(trace, pending.lane, moment.member.start, &near);
         self.conclude(trace, pending, opinion, moment, key, now, work, out);
         self.judge_later_ones(trace, pending, now, out);
         true
@@ -157,8 +164,12 @@ impl Engine {
         }
         let calls = lane.lane.calls();
         let waits = opinion.findings.iter().any(|finding| {
-            // A budget names only its last step, but counts all of the lane.
-            let of_lane = finding.members.len() == 1;
+            let budget = self.table.budget_of(finding.anomaly);
+            if budget.is_some_and(|scope| scope != Scope::Agent) {
+                return false;
+            }
+            // A budget may name only its last step, but counts all of the lane.
+            let of_lane = finding.members.len() == 1 || budget.is_some();
             let mut parents = calls
                 .iter()
                 .filter(|call| of_lane || finding.members.iter().any(|m| m.span == call.span))
@@ -338,7 +349,8 @@ impl Engine {
     ) -> SmallVec<[(Place, Vec<Finding>); 2]> {
         let mut groups: SmallVec<[(Place, Vec<Finding>); 2]> = SmallVec::new();
         for finding in findings {
-            let place = place_of(finding.anomaly, run, lane);
+            let budget = self.table.budget_of(finding.anomaly);
+            let place = place_of(finding.anomaly, budget, run, lane);
             match groups.iter_mut().find(|(other, _)| *other == place) {
                 Some((_, group)) => group.push(finding),
                 None => groups.push((place, vec![finding])),

@@ -3,6 +3,7 @@
 //! Invariants: no await, no clock, no I/O; every span taken in is released exactly once; a detector that
 //! panics is caught, counted and, after three times, switched off, and the span still goes out.
 
+mod budgets;
 mod closing;
 mod counters;
 mod holds;
@@ -153,6 +154,7 @@ impl Engine {
         settings.sessions.source = source;
         settings.policy.source = source;
         let table = Table::new(&settings.detectors, settings.rules);
+        settings.sessions.meters = table.has_budgets();
         Self {
             sessions: Sessions::new(settings.sessions.clone(), table.window_max()),
             desk: Desk::new(settings.policy.clone()),

@@ -52,6 +52,7 @@ impl Engine {
                     self.send_late(&mut report, pending.span, resource, out);
                 }
                 self.note(trace, &report);
+                self.note_passed(trace, pending.lane, &report);
                 out.reports.push(report);
             }
         }

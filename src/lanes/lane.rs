@@ -2,7 +2,7 @@
 
 use crate::model::{Timestamp, ToolSet};
 
-use super::{Call, Order, Reply};
+use super::{Call, Meter, Order, Reply};
 
 /// The last calls and replies of one agent. Bounded by [`Lane::forget`], the oldest first.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,10 @@ pub struct Lane {
     pub calls_seen: u32,
     /// Calls that came older than everything kept: in the ledger only.
     pub late: u32,
+    /// What was spent; counts only where a budget is set.
+    pub meter: Meter,
+    /// Whose steps these are could not be told, beyond that they hang under one parent (DESIGN 3.4).
+    pub unknown: bool,
 }
 
 /// The tools that a model step of the lane was given.
@@ -146,6 +150,11 @@ impl Lane {
             first_reply,
             Self::REPLIES_MAX,
         );
+        let first = match (first_call, first_reply) {
+            (Some(call), Some(reply)) => Some(call.min(reply)),
+            (call, reply) => call.or(reply),
+        };
+        self.meter.forget(first);
     }
 
     /// A call that may be changed, except for its order.
@@ -158,6 +167,7 @@ impl Lane {
         self.calls.capacity() * size_of::<Call>()
             + self.replies.capacity() * size_of::<Reply>()
             + self.definitions.capacity() * size_of::<Definitions>()
+            + self.meter.heap_bytes()
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::model::{CheckKind, Member, Name, SpanId, Timestamp, TraceId, Verdict};
 
 use super::lane::forget;
-use super::{NameId, Order, Reply};
+use super::{Meter, NameId, Order, Reply};
 
 /// Edits, checks and replies kept in each list before the first step that waits for judgement.
 pub const FACTS_MAX: usize = 16;
@@ -97,14 +97,8 @@ pub struct Ledger {
     /// Start of the earliest step that shows that a check was within reach: it ran one, or a tool with role
     /// verify was at hand.
     pub can_verify: Option<Timestamp>,
-    /// Tool calls ever executed.
-    pub calls: u64,
-    /// Dollars known to be spent.
-    pub cost_usd: f64,
-    /// Model or tool calls whose cost is not known.
-    pub unpriced: u64,
-    /// Start of the earliest step seen.
-    pub first_start: Option<Timestamp>,
+    /// What was spent; counts only where a budget is set.
+    pub meter: Meter,
 }
 
 impl Ledger {
@@ -189,6 +183,7 @@ impl Ledger {
         forget(&mut self.edits, |e| e.order, floor, FACTS_MAX);
         forget(&mut self.checks, |c| c.order, floor, FACTS_MAX);
         forget(&mut self.replies, |r| r.order, floor, FACTS_MAX);
+        self.meter.forget(floor);
     }
 
     /// Takes in all that another ledger knows: a run joins its conversation. Never re-judges.
@@ -199,10 +194,7 @@ impl Ledger {
         other.hosts.into_iter().for_each(|h| self.add_host(h));
         self.goal_asks_for_tests = earliest(self.goal_asks_for_tests, other.goal_asks_for_tests);
         self.can_verify = earliest(self.can_verify, other.can_verify);
-        self.calls += other.calls;
-        self.cost_usd += other.cost_usd;
-        self.unpriced += other.unpriced;
-        self.first_start = earliest(self.first_start, other.first_start);
+        self.meter.merge(other.meter);
     }
 
     /// Bytes held on the heap.
@@ -210,6 +202,7 @@ impl Ledger {
         self.edits.capacity() * size_of::<Edit>()
             + self.checks.capacity() * size_of::<Check>()
             + self.replies.capacity() * size_of::<Reply>()
+            + self.meter.heap_bytes()
             + self
                 .hosts
                 .iter()

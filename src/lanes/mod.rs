@@ -4,6 +4,7 @@
 mod call;
 mod lane;
 mod ledger;
+mod meter;
 mod names;
 mod trail;
 mod view;
@@ -11,6 +12,7 @@ mod view;
 pub use call::{Call, More, Order, Reply, Wanted};
 pub use lane::{Definitions, Lane, Place};
 pub use ledger::{Check, Contact, Edit, FACTS_MAX, Ledger};
+pub use meter::{Amount, Cost, Limit, Meter, Spent, Turns};
 pub use names::{NameId, Names};
 pub use trail::Trail;
 pub use view::{At, RunFacts, RunOutcome, View};

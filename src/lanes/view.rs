@@ -3,7 +3,7 @@
 use crate::model::{Outcome, Timestamp, Words};
 
 use super::lane::forget;
-use super::{Call, Lane, Ledger, Names, Order, Reply, Trail};
+use super::{Call, Lane, Ledger, Names, Order, Reply, Trail, Turns};
 
 /// One call's outcome, as a run remembers it over all lanes (error_rate).
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +23,10 @@ pub struct RunFacts {
     pub outcomes: Vec<RunOutcome>,
     /// Tool calls executed in the run.
     pub calls: u32,
-    /// Tool calls executed in its present turn.
-    pub calls_of_turn: u32,
-    /// Start of the earliest step.
-    pub first_start: Option<Timestamp>,
+    /// What was spent turn by turn; counts only where a budget is set.
+    pub turns: Turns,
+    /// The latest end of a step whose clock can be right.
+    pub latest_end: Timestamp,
     /// Ends of the run's earliest and latest call over all lanes.
     pub last_call_end: Option<Timestamp>,
     /// Arguments, results, definitions and texts seen at all: decides between quiet and not assessed.
@@ -42,9 +42,11 @@ pub struct RunFacts {
 }
 
 impl RunFacts {
-    /// Forgets all but the last `capacity` outcomes before the first call that waits for judgement.
-    pub fn forget(&mut self, capacity: usize, first_call: Option<Order>) {
+    /// Forgets all but the last `capacity` outcomes before the first call that waits for judgement, and what
+    /// was spent long before the first step that waits.
+    pub fn forget(&mut self, capacity: usize, first_call: Option<Order>, first: Option<Order>) {
         forget(&mut self.outcomes, |o| o.order, first_call, capacity);
+        self.turns.forget(first);
     }
 
     /// Notes what users want, where anybody asks.

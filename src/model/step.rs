@@ -193,6 +193,8 @@ pub struct ModelCall {
     pub finish: Finish,
     /// The request failed.
     pub failed: bool,
+    /// No request at all: a tool was handed the final answer.
+    pub handed_over: bool,
     /// How many user messages the input held, where it was captured.
     pub user_messages: Option<u32>,
     /// The tools that the model was given; `None` when not captured.

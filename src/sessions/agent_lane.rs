@@ -36,17 +36,22 @@ pub struct AgentLane {
     turns: Vec<(Timestamp, u32)>,
     /// Turns forgotten from the front.
     turns_gone: u16,
+    /// Start of its earliest model step that tells how many user messages its input held.
+    first_input: Option<Timestamp>,
 }
 
 impl AgentLane {
     pub(super) fn new(id: LaneId, key: LaneKey) -> Self {
+        let mut lane = Lane::default();
+        lane.unknown = matches!(key, LaneKey::Parent(_));
         Self {
             id,
             key,
-            lane: Lane::default(),
+            lane,
             frontier: None,
             turns: Vec::new(),
             turns_gone: 0,
+            first_input: None,
         }
     }
 
@@ -66,6 +71,8 @@ impl AgentLane {
     /// Notes that a model input at `start` held `count` user messages. Returns whether calls already in the
     /// lane may now belong to a later turn.
     pub(super) fn note_user_messages(&mut self, start: Timestamp, count: u32) -> bool {
+        let first = self.first_input.map_or(start, |first| first.min(start));
+        self.first_input = Some(first);
         let at = self.turns.partition_point(|(other, _)| *other <= start);
         let before = self
             .turns
@@ -95,6 +102,17 @@ impl AgentLane {
             .calls()
             .last()
             .is_some_and(|call| call.start >= start)
+    }
+
+    /// Start of its earliest model step that tells how many user messages its input held.
+    pub(super) fn first_input(&self) -> Option<Timestamp> {
+        self.first_input
+    }
+
+    /// When its turns after the first began, as far as remembered.
+    pub(super) fn turn_starts(&self) -> impl Iterator<Item = Timestamp> + '_ {
+        let skip = usize::from(self.turns_gone == 0);
+        self.turns.iter().skip(skip).map(|(start, _)| *start)
     }
 
     /// The turn of something that started at `start`: how many increases came before. Saturates.

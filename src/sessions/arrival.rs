@@ -81,7 +81,14 @@ impl Sessions {
     }
 
     fn open_run(&mut self, key: TraceId, step: &Step, now: Timestamp) {
-        let run = Run::new(key, step.service.clone(), step.resource, self.capacity, now);
+        let run = Run::new(
+            key,
+            step.service.clone(),
+            step.resource,
+            self.capacity,
+            self.settings.meters,
+            now,
+        );
         self.bytes += run.accounted;
         self.opened += 1;
         self.runs.insert(key, Box::new(run));
@@ -154,6 +161,8 @@ impl Sessions {
         };
         if in_future {
             run.greatest = greatest;
+        } else {
+            run.facts.latest_end = run.facts.latest_end.max(step.end);
         }
         taken
     }
@@ -226,7 +235,12 @@ impl Sessions {
         else {
             return Seen::Late;
         };
-        note_late(step, &mut self.names, &mut conversation.ledger);
+        note_late(
+            step,
+            &mut self.names,
+            &mut conversation.ledger,
+            self.settings.meters,
+        );
         conversation.ledger.forget(None);
         Seen::Late
     }

@@ -112,6 +112,7 @@ impl Run {
                 && lane.lane.replies().iter().all(|reply| below(reply.parent))
         })?;
         lane.key = key.clone();
+        lane.lane.unknown = false;
         Some(lane.id)
     }
 
@@ -178,7 +179,9 @@ impl Run {
             .map(|call| call.order)
             .filter(|order| !self.pending.iter().any(|pending| pending.order == *order))
             .max();
+        let spent = self.spent_elsewhere(&calls, &replies, to);
         if let Some(lane) = self.lane_mut(to) {
+            lane.lane.meter.merge(spent);
             lane.lane.absorb(calls, replies, capacity);
             lane.frontier = lane.frontier.max(judged);
         }

@@ -1,16 +1,9 @@
 //! What a step tells that does not depend on order: the entries of the ledger.
 
-use crate::lanes::{Call, Check, Contact, Edit, Ledger, More, Names, Order};
+use crate::lanes::{Call, Check, Contact, Edit, Ledger, More, Names, Order, Spent};
 use crate::model::{Action, Bearing, CheckKind, Name, Outcome, Role, Step, ToolCall, Verdict};
 
-/// What a model call or a priced tool call adds to the conversation's bill.
-pub(super) fn note_usage(step: &Step, ledger: &mut Ledger, expected: bool) {
-    match step.usage.cost_usd {
-        Some(cost) => ledger.cost_usd += cost,
-        None if expected => ledger.unpriced += 1,
-        None => {}
-    }
-}
+use super::spending::plain_cost;
 
 /// A call without what only its run can tell.
 pub(super) fn plain_call(
@@ -67,8 +60,6 @@ pub(super) fn plain_call(
 
 /// The facts of a call that do not depend on order.
 pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &mut Ledger) {
-    ledger.calls += 1;
-    note_usage(step, ledger, false);
     if raw.role == Role::Verify || raw.effects.verification.is_some() {
         ledger.note_can_verify(step.start);
     }
@@ -126,13 +117,19 @@ pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &
 }
 
 /// A step of a run that is closed: only facts without order are kept.
-pub(super) fn note_late(step: &Step, names: &mut Names, ledger: &mut Ledger) {
+pub(super) fn note_late(step: &Step, names: &mut Names, ledger: &mut Ledger, meters: bool) {
+    let order = Order {
+        end: step.end,
+        start: step.start,
+        ..Order::default()
+    };
+    if meters {
+        let is_call = matches!(step.action, Action::ToolCall(_));
+        let cost = plain_cost(step);
+        let spent = Spent::new(order, step.trace, step.start, is_call, cost);
+        ledger.meter.add(spent);
+    }
     if let Action::ToolCall(raw) = &step.action {
-        let order = Order {
-            end: step.end,
-            start: step.start,
-            ..Order::default()
-        };
         let call = plain_call(step, raw, order, 0, names);
         note_in_ledger(step, raw, &call, ledger);
     }

@@ -14,12 +14,14 @@ mod requests;
 mod run;
 mod settings;
 mod spans;
+mod spending;
 mod table;
 mod tombstones;
 
 use bytes::Bytes;
 
-use crate::lanes::{Ledger, Names};
+use crate::detectors::Scope;
+use crate::lanes::{Ledger, Meter, Names};
 use crate::model::{Link, Timestamp, TraceId};
 
 pub use agent_lane::{AgentLane, LaneKey};
@@ -174,6 +176,29 @@ impl Sessions {
         run.conversation
             .and_then(|id| self.conversations.get(&id))
             .map_or(&run.own_ledger, |conversation| &conversation.ledger)
+    }
+
+    /// The meter that a budget of this scope counts by, for a step of a lane that started at `start`.
+    pub fn meter_mut(
+        &mut self,
+        trace: TraceId,
+        lane: LaneId,
+        scope: Scope,
+        start: Timestamp,
+    ) -> Option<&mut Meter> {
+        let key = self.key_of(trace);
+        let run = self.runs.get_mut(&key)?;
+        match scope {
+            Scope::Agent => run.lane_mut(lane).map(|lane| &mut lane.lane.meter),
+            Scope::Turn => run.facts.turns.of_mut(start),
+            Scope::Session => {
+                let id = run.conversation;
+                match id.and_then(|id| self.conversations.get_mut(&id)) {
+                    Some(conversation) => Some(&mut conversation.ledger.meter),
+                    None => Some(&mut run.own_ledger.meter),
+                }
+            }
+        }
     }
 
     /// Keeps the chain of parents whole over spans that no dialect knows.

@@ -3,7 +3,7 @@
 use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome, Wanted};
 use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Role, Step, ToolCall};
 
-use super::facts::{note_in_ledger, note_usage, plain_call};
+use super::facts::{note_in_ledger, plain_call};
 use super::run::Asked;
 use super::{LaneId, Run};
 
@@ -66,7 +66,6 @@ impl Run {
                 belongs.certain.then_some(belongs.lane),
             );
         }
-        self.note_start(step, ledger);
         let index = self.steps;
         self.steps = self.steps.saturating_add(1);
         match &step.action {
@@ -91,12 +90,6 @@ impl Run {
                 self.take_agent(step, run, order, index, belongs.lane, ledger, source)
             }
         }
-    }
-
-    fn note_start(&mut self, step: &Step, ledger: &mut Ledger) {
-        let earliest = |known: Option<_>| Some(known.map_or(step.start, |k: _| step.start.min(k)));
-        self.facts.first_start = earliest(self.facts.first_start);
-        ledger.first_start = earliest(ledger.first_start);
     }
 
     fn call_of(
@@ -141,6 +134,7 @@ impl Run {
             lane
         };
         let (order, capacity) = (call.order, self.capacity);
+        self.meter(step, order, lane, ledger, source);
         let Some(home) = self.lane_mut(lane) else {
             return Taken::Nothing;
         };
@@ -187,7 +181,6 @@ impl Run {
     fn note_call_facts(&mut self, step: &Step, raw: &ToolCall, call: &Call, ledger: &mut Ledger) {
         let facts = &mut self.facts;
         facts.calls = facts.calls.saturating_add(1);
-        facts.calls_of_turn = facts.calls_of_turn.saturating_add(1);
         facts.last_call_end = facts.last_call_end.max(Some(step.end));
         facts.seen_arguments |= call.key.is_some();
         facts.seen_results |= call.answer.known;
@@ -238,7 +231,7 @@ impl Run {
         source: bool,
     ) -> Taken {
         self.spend(step);
-        note_usage(step, ledger, true);
+        self.meter(step, order, lane, ledger, source);
         self.facts.seen_definitions |= model.tools.is_some();
         self.facts.note_wishes(order, model.wishes.as_ref());
         if model.goal.is_some_and(|goal| goal.asks_for_tests) {
@@ -260,6 +253,9 @@ impl Run {
             && lane.note_user_messages(step.start, count)
         {
             lane.renumber_turns();
+        }
+        if self.meters && !source && model.user_messages.is_some() {
+            self.begin_turns();
         }
         let asks_for_calls = !model.requested.is_empty() || model.finish == Finish::ToolCalls;
         let reply = Reply {
@@ -288,6 +284,7 @@ impl Run {
         ledger: &mut Ledger,
         source: bool,
     ) -> Taken {
+        self.meter(step, order, lane, ledger, source);
         self.facts.seen_definitions |= run.tools.is_some();
         self.facts.note_wishes(order, run.wishes.as_ref());
         if run.goal.is_some_and(|goal| goal.asks_for_tests) {

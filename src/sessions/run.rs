@@ -13,6 +13,7 @@ use crate::model::{
 
 use super::agent_lane::AgentLane;
 use super::spans::Spans;
+use super::spending::Priced;
 use super::{ConversationId, LaneId, Settle};
 
 /// Ids of asked-for calls remembered in a run.
@@ -72,6 +73,10 @@ pub struct Run {
     pub(super) spans: Spans,
     pub(super) asked: SmallVec<[Asked; 2]>,
     pub(super) greatest: Order,
+    /// What is spent is counted.
+    pub(super) meters: bool,
+    /// The last steps that told what they cost, for spans that tell it again.
+    pub(super) priced: Vec<Priced>,
     marked: Vec<(SpanId, Bytes)>,
 }
 
@@ -187,6 +192,7 @@ impl Run {
         service: Service,
         resource: u64,
         capacity: usize,
+        meters: bool,
         now: Timestamp,
     ) -> Self {
         Self {
@@ -216,6 +222,8 @@ impl Run {
             spans: Spans::default(),
             asked: SmallVec::new(),
             greatest: Order::default(),
+            meters,
+            priced: Vec::new(),
             marked: Vec::new(),
         }
     }
@@ -299,9 +307,10 @@ impl Run {
                 .map(|p| p.order)
         };
         let first_call = first(true, None);
-        self.facts.forget(self.capacity, first_call);
+        let first_of_all = self.pending.front().map(|pending| pending.order);
+        self.facts.forget(self.capacity, first_call, first_of_all);
         if let Some(trail) = &mut self.facts.trail {
-            trail.settle(self.pending.front().map(|pending| pending.order));
+            trail.settle(first_of_all);
         }
         let floors: SmallVec<[_; 4]> = self
             .lanes
@@ -368,6 +377,8 @@ impl Run {
             + self.lanes.capacity() * size_of::<AgentLane>()
             + self.lanes.iter().map(AgentLane::heap_bytes).sum::<usize>()
             + self.facts.outcomes.capacity() * size_of::<crate::lanes::RunOutcome>()
+            + self.facts.turns.heap_bytes()
+            + self.priced.capacity() * size_of::<Priced>()
             + self.own_ledger.heap_bytes()
             + self
                 .facts

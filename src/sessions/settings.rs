@@ -27,6 +27,8 @@ pub struct Settings {
     pub max_held: u64,
     /// A step further ahead of its arrival than this moves no clock of ours.
     pub max_clock_skew: Duration,
+    /// What is spent is counted: some budget is set. Set by the engine from the detectors in force.
+    pub meters: bool,
 }
 
 impl Default for Settings {
@@ -41,6 +43,7 @@ impl Default for Settings {
             conversation: ConversationLimits::default(),
             max_held: 64 << 20,
             max_clock_skew: Duration::from_secs(300),
+            meters: false,
         }
     }
 }

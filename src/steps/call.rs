@@ -37,6 +37,7 @@ fn claim(raw: &Raw<'_>) -> ModelCall {
     ModelCall {
         text: text.as_ref().map(reply::facts),
         finish: Finish::Stop,
+        handed_over: true,
         failed: raw.fault.flagged(),
         ..ModelCall::default()
     }

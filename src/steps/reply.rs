@@ -41,6 +41,7 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
         requested,
         finish,
         failed: raw.fault.flagged(),
+        handed_over: false,
         user_messages: raw.input.user_messages,
         tools: raw
             .definitions

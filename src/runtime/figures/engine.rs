@@ -173,7 +173,7 @@ fn anomalies(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
 
 fn by_detector(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
     type Row = fn(&Snapshot) -> &[u64];
-    let rows: [(Kind, &'static str, &'static str, Row); 3] = [
+    let rows: [(Kind, &'static str, &'static str, Row); 4] = [
         (
             Kind::Gauge,
             "sentinel_episodes_open",
@@ -188,6 +188,12 @@ fn by_detector(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
         ),
         (
             Kind::Counter,
+            "sentinel_budgets_near",
+            "Sessions, agents or turns that reached four fifths of a budget",
+            |of| &of.counters.budgets_near,
+        ),
+        (
+            Kind::Counter,
             "sentinel_detector_errors",
             "Failures of a detector; three switch it off",
             |of| &of.counters.detector_errors,
@@ -197,13 +203,22 @@ fn by_detector(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
         let of = engine.clone();
         catalogue.add(kind, name, help, move |observe| {
             let snapshot = of.snapshot();
-            for anomaly in &snapshot.types {
+            let budgets = name == "sentinel_budgets_near";
+            let types = snapshot.types.iter();
+            for anomaly in types.filter(|anomaly| !budgets || is_budget(**anomaly)) {
                 let cell = row(&snapshot).get(usize::from(*anomaly as u8));
                 let count = cell.copied().unwrap_or(0);
                 observe(&[("detector", anomaly.name())], Value::Count(count));
             }
         });
     }
+}
+
+fn is_budget(anomaly: AnomalyType) -> bool {
+    matches!(
+        anomaly,
+        AnomalyType::BudgetSteps | AnomalyType::BudgetCost | AnomalyType::BudgetTime
+    )
 }
 
 fn closed(catalogue: &mut Catalogue, engine: &Handle<Engine>) {

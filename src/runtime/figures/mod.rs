@@ -297,6 +297,7 @@ mod tests {
         otelcol_receiver_refused_spans counter
         sentinel_already_marked_spans counter
         sentinel_anomalies counter
+        sentinel_budgets_near counter
         sentinel_build_info gauge
         sentinel_conversations gauge
         sentinel_detector_errors counter

@@ -177,6 +177,30 @@ impl Settings {
         }
     }
 
+    fn wrong_budgets(&self, rules: Rules) -> Vec<(&'static str, &'static str)> {
+        let mut wrong = Vec::new();
+        let time = &self.budget_time;
+        if time.idle.is_some() && time.rules.unwrap_or(rules) == Rules::Source {
+            wrong.push((
+                "budget_time.idle",
+                "silence is watched by timers, which `rules: source` has not; leave `idle` out",
+            ));
+        }
+        for (key, limit) in [
+            ("budget_time.max", time.max),
+            ("budget_time.idle", time.idle),
+        ] {
+            if limit.is_some_and(|time| time.is_zero()) {
+                wrong.push((key, "is zero: every run would exceed it"));
+            }
+        }
+        let usd = self.budget_cost.max_usd;
+        if usd.is_some_and(|usd| !(0.0..1e15).contains(&usd)) {
+            wrong.push(("budget_cost.max_usd", "is no amount of dollars"));
+        }
+        wrong
+    }
+
     fn check_ranges(&self, rules: Rules, problems: &mut Vec<Problem>) {
         let mut at_least = |key: &str, value: u64, least: u64| {
             if value < least {
@@ -219,28 +243,8 @@ impl Settings {
                 "texts are measured with 4-grams; only 4 is allowed",
             );
         }
-        if self.budget_time.idle.is_some()
-            && self.budget_time.rules.unwrap_or(rules) == Rules::Source
-        {
-            wrong(
-                "budget_time.idle",
-                "silence is watched by timers, which `rules: source` has not; leave `idle` out",
-            );
-        }
-        for (key, zero) in [
-            ("budget_time.max", self.budget_time.max),
-            ("budget_time.idle", self.budget_time.idle),
-        ] {
-            if zero.is_some_and(|time| time.is_zero()) {
-                wrong(key, "is zero: every run would exceed it");
-            }
-        }
-        if self
-            .budget_cost
-            .max_usd
-            .is_some_and(|usd| !(usd >= 0.0 && usd < 1e15))
-        {
-            wrong("budget_cost.max_usd", "is no amount of dollars");
+        for (key, message) in self.wrong_budgets(rules) {
+            wrong(key, message);
         }
         for (key, message) in self.novel_host.wrong() {
             wrong(&format!("novel_host.{key}"), &message);

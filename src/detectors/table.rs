@@ -71,8 +71,10 @@ impl Table {
 
     /// What a budget is for; `None` for types that are none or not judged.
     pub fn budget_of(&self, anomaly: AnomalyType) -> Option<Scope> {
-        let of = |detector: &&Box<dyn Detector>| detector.anomaly() == anomaly;
-        self.detectors.iter().find(of)?.budget()
+        let mut detectors = self.detectors.iter();
+        detectors
+            .find(|detector| detector.anomaly() == anomaly)?
+            .budget()
     }
 
     /// Limits that the step brings near, with what they are for.
@@ -80,11 +82,12 @@ impl Table {
         if !self.has_budgets {
             return SmallVec::new();
         }
-        let near = |detector: &Box<dyn Detector>| {
+        let near = |detector: &dyn Detector| {
             let scope = detector.budget()?;
             Some((detector.anomaly(), scope, detector.is_near(view)?))
         };
-        self.detectors.iter().filter_map(near).collect()
+        let detectors = self.detectors.iter().map(AsRef::as_ref);
+        detectors.filter_map(near).collect()
     }
 
     /// How many calls back the widest enabled window looks: what a lane has to keep.

@@ -9,104 +9,14 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::members::{
+    BACKGROUND, COMMANDS, DESTINATIONS, DIRECTORIES, PATH_LISTS, PATHS, SOURCES, WRAPPERS,
+};
+
 /// Most members looked at.
 const MAX_MEMBERS: usize = 128;
 /// Most elements looked at of a list.
 const MAX_ELEMENTS: usize = 64;
-
-/// Members that hold one path, in order of precedence.
-const PATHS: &[&str] = &[
-    "path",
-    "filepath",
-    "filename",
-    "file",
-    "targetfile",
-    "absolutepath",
-    "notebookpath",
-    "relativepath",
-    "relativeworkspacepath",
-    "uri",
-    "fileuri",
-    "target",
-    "outputpath",
-    "outputfile",
-    "dest",
-    "destination",
-    "newpath",
-    "dirpath",
-    "directory",
-    "dir",
-    "folder",
-    "directorypath",
-];
-/// Members that hold several paths.
-const PATH_LISTS: &[&str] = &[
-    "paths",
-    "files",
-    "filepaths",
-    "filenames",
-    "edits",
-    "changes",
-    "replacements",
-];
-/// Members that hold the path something is moved or copied from.
-const SOURCES: &[&str] = &["source", "src", "oldpath", "from", "sourcepath", "oldname"];
-/// Members that hold the path something is moved or copied to.
-const DESTINATIONS: &[&str] = &[
-    "destination",
-    "dest",
-    "dst",
-    "newpath",
-    "to",
-    "destinationpath",
-    "targetpath",
-    "newname",
-];
-/// Members that hold a command.
-const COMMANDS: &[&str] = &[
-    "command",
-    "cmd",
-    "commandline",
-    "script",
-    "bashcommand",
-    "shellcommand",
-    "commands",
-    "code",
-    "input",
-    "bash",
-    "shell",
-    "text",
-    "query",
-];
-/// Members that hold the directory a command runs in.
-const DIRECTORIES: &[&str] = &[
-    "workdir",
-    "cwd",
-    "workingdirectory",
-    "workingdir",
-    "dirpath",
-    "directory",
-    "dir",
-];
-/// Members that say that a command goes on in the background.
-const BACKGROUND: &[&str] = &[
-    "runinbackground",
-    "background",
-    "isbackground",
-    "detach",
-    "detached",
-];
-/// Members that wrap all others.
-const WRAPPERS: &[&str] = &[
-    "arguments",
-    "args",
-    "input",
-    "kwargs",
-    "params",
-    "parameters",
-    "toolinput",
-    "request",
-];
 
 /// The arguments of one call.
 #[derive(Clone, Debug, Default)]
@@ -228,9 +138,7 @@ impl<'a> Arguments<'a> {
 
     /// Whether the command is to go on in the background.
     pub(super) fn in_background(&self) -> bool {
-        BACKGROUND
-            .iter()
-            .any(|name| self.raw(&[name]) == Some("true"))
+        self.flag(BACKGROUND)
     }
 
     /// Paths that the call is about; at most 16.
@@ -258,6 +166,40 @@ impl<'a> Arguments<'a> {
         paths.truncate(16);
         paths.dedup();
         paths
+    }
+
+    /// The texts of a list, or the one text in its place.
+    pub(super) fn texts(&self, names: &[&str]) -> Vec<String> {
+        let Some(raw) = self.raw(names) else {
+            return Vec::new();
+        };
+        let mut texts = strings(raw).unwrap_or_else(|| string(raw).into_iter().collect());
+        texts.truncate(16);
+        texts
+    }
+
+    /// Old and new text of each replacement in a list of them; `None` when one is not understood.
+    pub(super) fn replacements(&self, old: &[&str], new: &[&str]) -> Option<Vec<(String, String)>> {
+        let raw = self.raw(&["edits", "changes", "replacements", "replacementchunks"])?;
+        let list = serde_json::from_str::<Vec<&RawValue>>(raw).ok()?;
+        if list.is_empty() || list.len() > MAX_ELEMENTS {
+            return None;
+        }
+        list.iter()
+            .map(|value| {
+                let members = members(value.get())?;
+                let one = Self {
+                    members,
+                    plain: None,
+                };
+                Some((one.text(old)?, one.text(new)?))
+            })
+            .collect()
+    }
+
+    /// Whether a flag is set.
+    pub(super) fn flag(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.raw(&[name]) == Some("true"))
     }
 
     /// From and to, of a tool that moves or copies.

@@ -3,6 +3,7 @@
 //! Invariant: a path is a source file unless its name says otherwise: a missed document is a needless
 //! warning at worst, a missed source file would excuse an unchecked edit.
 
+use super::comments;
 use super::script::Words;
 
 /// Endings of texts, pictures, data and logs.
@@ -120,6 +121,46 @@ pub(super) struct Patched {
     pub(super) deletes: bool,
     /// It is new.
     pub(super) adds: bool,
+    /// Its lines differ in comments alone.
+    pub(super) comments: bool,
+}
+
+/// Lines taken out of a file and put into it by a patch.
+#[derive(Default)]
+struct Hunks {
+    old: String,
+    new: String,
+}
+
+impl Hunks {
+    /// Takes a line of the patch that is no header.
+    fn line(&mut self, line: &str) {
+        let most = comments::MAX;
+        if self.old.len() > most || self.new.len() > most {
+            return;
+        }
+        let (mark, rest) = match line.chars().next() {
+            Some(mark @ ('+' | '-' | ' ')) => (mark, line.get(1..).unwrap_or_default()),
+            _ => return,
+        };
+        for (text, other) in [(&mut self.old, '+'), (&mut self.new, '-')] {
+            if mark != other {
+                text.push_str(rest);
+                text.push('\n');
+            }
+        }
+    }
+
+    /// Judges the lines taken for a file, and begins anew.
+    fn close(&mut self, file: Option<&mut Patched>) {
+        let taken = std::mem::take(self);
+        if let Some(file) = file
+            && !(file.deletes || file.adds)
+            && taken.old != taken.new
+        {
+            file.comments = comments::only_comments_differ(&file.path, &taken.old, &taken.new);
+        }
+    }
 }
 
 /// Most paths read from one patch.
@@ -129,6 +170,7 @@ const MAX_PATHS: usize = 64;
 pub(super) fn patched(text: &str) -> Vec<Patched> {
     let mut out: Vec<Patched> = Vec::new();
     let mut old: Option<&str> = None;
+    let mut hunks = Hunks::default();
     for line in text.lines() {
         if out.len() >= MAX_PATHS {
             break;
@@ -137,7 +179,11 @@ pub(super) fn patched(text: &str) -> Vec<Patched> {
             path: path.trim().to_owned(),
             deletes,
             adds,
+            comments: false,
         };
+        if line.starts_with("*** ") || line.starts_with("--- ") || line.starts_with("diff ") {
+            hunks.close(out.last_mut());
+        }
         if let Some(path) = line.strip_prefix("*** Update File: ") {
             out.push(add(path, false, false));
         } else if let Some(path) = line.strip_prefix("*** Add File: ") {
@@ -165,8 +211,11 @@ pub(super) fn patched(text: &str) -> Vec<Patched> {
                 (_, Some(new)) => out.push(add(new, false, false)),
                 (None, None) => {}
             }
+        } else {
+            hunks.line(line);
         }
     }
+    hunks.close(out.last_mut());
     out
 }
 
@@ -178,35 +227,6 @@ fn side(text: &str) -> Option<&str> {
         .or_else(|| path.strip_prefix("b/"))
         .unwrap_or(path);
     (path != "/dev/null").then_some(path)
-}
-
-/// Whether two texts differ in blank lines and whole-line comments only.
-pub(super) fn only_comments_differ(old: &str, new: &str) -> bool {
-    const MAX: usize = 16 << 10;
-    if old.len() > MAX || new.len() > MAX {
-        return false;
-    }
-    let code = |text: &'_ str| -> Vec<String> {
-        text.lines()
-            .map(str::trim)
-            .filter(|line| !is_comment(line))
-            .map(str::to_owned)
-            .collect()
-    };
-    code(old) == code(new)
-}
-
-fn is_comment(line: &str) -> bool {
-    line.is_empty()
-        || line.starts_with("//")
-        || line.starts_with("/*")
-        || line.starts_with("* ")
-        || line == "*/"
-        || line.starts_with("<!--")
-        || (line.starts_with('#')
-            && !line.starts_with("#include")
-            && !line.starts_with("#define")
-            && !line.starts_with("#["))
 }
 
 #[cfg(test)]
@@ -281,12 +301,5 @@ mod tests {
                 ("d.rs".to_owned(), true)
             ]
         );
-    }
-
-    #[test]
-    fn comments() {
-        assert!(only_comments_differ("x = 1\n# a", "# b\n\nx = 1"));
-        assert!(!only_comments_differ("x = 1", "x = 2"));
-        assert!(!only_comments_differ("#[a]\nx", "x"));
     }
 }

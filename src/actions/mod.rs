@@ -8,12 +8,14 @@
 mod arguments;
 mod cache;
 mod commands;
+mod comments;
 mod edits;
 mod effects;
 mod exits;
 mod git;
 mod guard;
 mod hosts;
+mod members;
 mod paths;
 mod prefixes;
 mod reach;

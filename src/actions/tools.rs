@@ -4,58 +4,13 @@ use crate::model::Role;
 
 use super::arguments::Arguments;
 use super::commands;
-use super::edits;
+use super::comments;
 use super::hosts;
+use super::members::{CONTENT, NEW, OLD, PATCH};
 use super::roles;
 use super::script::Word;
 use super::verification;
 use super::world::{World, Writing};
-
-/// Members that hold the new text of a whole file.
-const CONTENT: &[&str] = &[
-    "content",
-    "contents",
-    "filetext",
-    "text",
-    "code",
-    "newcontent",
-    "data",
-    "body",
-];
-/// Members that hold what is to be replaced.
-const OLD: &[&str] = &[
-    "old",
-    "oldstr",
-    "oldstring",
-    "oldtext",
-    "search",
-    "original",
-    "find",
-    "oldcode",
-    "target",
-    "before",
-];
-/// Members that hold what comes in its place.
-const NEW: &[&str] = &[
-    "new",
-    "newstr",
-    "newstring",
-    "newtext",
-    "replace",
-    "replacement",
-    "replacewith",
-    "newcode",
-    "after",
-];
-/// Members that hold a patch.
-const PATCH: &[&str] = &[
-    "patch",
-    "patchtext",
-    "diff",
-    "input",
-    "patchcontent",
-    "unifieddiff",
-];
 
 /// Whether a shell-like tool runs code of a language rather than commands.
 pub(super) fn runs_code(tool: &str) -> bool {
@@ -74,8 +29,18 @@ pub(super) fn runs_code(tool: &str) -> bool {
                 | "cell"
                 | "notebook"
         )
-    }) || roles::fold(tool)
-        .is_some_and(|name| matches!(name.as_str(), "executecode" | "runcode" | "codeexecution"))
+    }) || roles::fold(tool).is_some_and(|name| {
+        matches!(
+            name.as_str(),
+            "executecode"
+                | "runcode"
+                | "codeexecution"
+                | "codeexecutiontool"
+                | "interactwithprocess"
+                | "executejs"
+                | "automationscript"
+        )
+    })
 }
 
 /// Whether a shell tool takes backslashes in paths.
@@ -102,6 +67,9 @@ pub(super) fn apply(world: &mut World<'_>, arguments: &Arguments<'_>) {
         Role::Fetch => {
             world.effects.reads.service = true;
             world.contacts(url(arguments));
+            for one in arguments.texts(&["urls", "uris", "links"]) {
+                world.contacts(hosts::of_url(&one, true));
+            }
         }
         Role::Verify => {
             let cwd = match arguments.directory() {
@@ -137,7 +105,20 @@ fn word(text: String) -> Word {
 fn url(arguments: &Arguments<'_>) -> Option<crate::model::Name> {
     let url = arguments
         .text(&[
-            "url", "uri", "href", "link", "address", "endpoint", "website", "page", "pageurl",
+            "url",
+            "uri",
+            "href",
+            "link",
+            "address",
+            "endpoint",
+            "website",
+            "page",
+            "pageurl",
+            "targeturl",
+            "fullurl",
+            "starturl",
+            "baseurl",
+            "site",
         ])
         .or_else(|| arguments.plain().map(str::to_owned))?;
     hosts::of_url(&url, true)
@@ -206,7 +187,9 @@ fn editor(world: &mut World<'_>, arguments: &Arguments<'_>) {
     let command = arguments
         .text(&["command", "action", "operation", "mode"])
         .unwrap_or_default();
-    if matches!(command.as_str(), "view" | "read" | "list" | "cat" | "show") {
+    let looks = matches!(command.as_str(), "view" | "read" | "list" | "cat" | "show");
+    // The file system server of MCP shows what an edit would do.
+    if looks || arguments.flag(&["dryrun"]) {
         world.role = Role::Read;
         return reader(world, arguments);
     }
@@ -249,21 +232,30 @@ fn editor(world: &mut World<'_>, arguments: &Arguments<'_>) {
     let old = arguments.text(OLD);
     let new = arguments.text(NEW);
     let appends = verb(&["append", "insert"]) || matches!(command.as_str(), "append" | "insert");
+    let pairs = match (old.clone(), new) {
+        (Some(old), Some(new)) => Some(vec![(old, new)]),
+        _ => arguments.replacements(OLD, NEW),
+    };
     // Equal texts change nothing, whatever the tool says.
-    let same = old.is_some() && old == new;
-    let comments =
-        matches!((&old, &new), (Some(old), Some(new)) if edits::only_comments_differ(old, new));
+    let harmless = |path: &str| {
+        pairs.as_ref().is_some_and(|pairs| {
+            pairs
+                .iter()
+                .all(|(old, new)| old == new || comments::only_comments_differ(path, old, new))
+        })
+    };
     let how = Writing {
         deletes: verb(&["delete", "remove"]) || matches!(command.as_str(), "delete" | "remove"),
         whole: content.is_some() && old.is_none() && !appends,
-        edit: !directory && !same && !comments,
+        edit: !directory,
     };
     world.effects.void = how.whole
         && content
             .as_deref()
             .is_some_and(|text| text.trim().is_empty());
     for path in paths {
-        world.writes(&word(path), how);
+        let edit = how.edit && !harmless(&path);
+        world.writes(&word(path), Writing { edit, ..how });
     }
 }
 

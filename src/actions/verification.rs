@@ -28,6 +28,10 @@ pub(super) fn of_command(check: &Check, how: Circumstances, call: &CallFacts<'_>
         .as_ref()
         .map(summaries::read)
         .unwrap_or_default();
+    let summary = match check.kind {
+        CheckKind::Static => summary.of_checker(),
+        CheckKind::Tests => summary,
+    };
     let verdict = if check.runner == "ci" {
         ci_verdict(&summary, call)
     } else if masked {
@@ -68,6 +72,10 @@ pub(super) fn of_tool(call: &CallFacts<'_>, cwd: Option<String>, partial: bool) 
         .as_ref()
         .map(summaries::read)
         .unwrap_or_default();
+    let summary = match kind {
+        CheckKind::Static => summary.of_checker(),
+        CheckKind::Tests => summary,
+    };
     let verdict = tool_verdict(&summary, call);
     let how = Circumstances {
         cwd,

@@ -152,7 +152,7 @@ pub(in crate::actions) fn patch_text(world: &mut World<'_>, text: &str) {
             Writing {
                 deletes: change.deletes,
                 whole: change.adds,
-                edit: true,
+                edit: !change.comments,
             },
         );
     }

@@ -75,9 +75,16 @@ pub(super) fn fold(name: &str) -> Option<String> {
 
 /// The name without what stands before a server separator, shortest prefix first.
 pub(super) fn bare_names(tool: &str) -> impl Iterator<Item = &str> {
+    // `mcp_server_tool` and `builtin_tool`, as some clients write them.
+    let single = tool
+        .strip_prefix("mcp_")
+        .filter(|rest| !rest.starts_with('_'))
+        .and_then(|rest| rest.split_once('_').map(|(_, name)| name))
+        .or_else(|| tool.strip_prefix("builtin_"));
     ["__", ".", "/", ":", "-"]
         .into_iter()
-        .filter_map(|separator| tool.rsplit_once(separator).map(|(_, name)| name))
+        .filter_map(move |separator| tool.rsplit_once(separator).map(|(_, name)| name))
+        .chain(single)
         .filter(|name| !name.is_empty())
 }
 
@@ -158,6 +165,8 @@ pub(super) fn words(tool: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    const AGENTS: &str = include_str!("../../../tests/fixtures/commands/agents.txt");
+
     #[test]
     fn tools_that_people_run() {
         let settings = Settings::default();
@@ -206,6 +215,22 @@ mod tests {
                 assert_eq!(role(name, &settings), expected, "{name}");
             }
         }
+    }
+
+    /// The built-in tools of agents and servers, as their sources name them.
+    #[test]
+    fn tools_of_each_agent() {
+        let settings = Settings::default();
+        let wrong: Vec<String> = AGENTS
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .flat_map(|(role, names)| names.split(' ').map(move |name| (role, name)))
+            .filter_map(|(expected, name)| {
+                let found = format!("{:?}", role(name, &settings));
+                (found != expected).then(|| format!("{name}: {found}, not {expected}"))
+            })
+            .collect();
+        assert_eq!(wrong, [""; 0]);
     }
 
     #[test]

@@ -28,9 +28,9 @@ fn class(word: &str) -> Option<Word> {
                 Word::Failed
             }
             "total" | "tests" | "test" | "examples" | "example" | "runs" | "scenarios"
-            | "specs" | "spec" => Word::Total,
+            | "specs" | "spec" | "doctests" | "doctest" | "properties" | "property" => Word::Total,
             "skipped" | "skip" | "skips" | "ignored" | "deselected" | "todo" | "pending"
-            | "disabled" => Word::Skipped,
+            | "disabled" | "excluded" | "canceled" | "cancelled" => Word::Skipped,
             "xfailed" | "xpassed" | "warnings" | "warning" | "measured" | "filtered" | "flaky"
             | "rerun" | "reruns" | "assertions" | "snapshots" | "incomplete" | "risky"
             | "subtests" | "expectations" | "steps" | "omissions" | "notifications"
@@ -47,12 +47,15 @@ impl Counts {
         let mut total = None;
         let mut decided = false;
         let mut skipped = false;
+        let mut left = 0u32;
         let mut timed = false;
         let mut says_passed = false;
         let alone = !line.contains([',', '|', ';']);
         for piece in line.split([',', '|', ';']) {
             let piece = piece.trim().trim_end_matches('.');
-            let duration = piece.starts_with("finished in") || piece.starts_with("Duration");
+            let duration = piece.starts_with("finished in")
+                || piece.starts_with("Duration")
+                || piece.starts_with("duration");
             if piece.is_empty() || duration {
                 continue;
             }
@@ -71,8 +74,11 @@ impl Counts {
                     counts.failed = counts.failed.saturating_add(number);
                     decided = true;
                 }
-                Word::Total => total = Some(number),
-                Word::Skipped => skipped = true,
+                Word::Total => total = Some(number.saturating_add(total.unwrap_or(0))),
+                Word::Skipped => {
+                    skipped = true;
+                    left = left.saturating_add(number);
+                }
                 Word::Neutral => {}
             }
         }
@@ -88,7 +94,7 @@ impl Counts {
             && let Some(total) = total
         {
             // `14 examples, 0 failures`.
-            counts.passed = total.saturating_sub(counts.failed);
+            counts.passed = total.saturating_sub(counts.failed).saturating_sub(left);
         }
         Some(counts)
     }
@@ -100,25 +106,41 @@ fn piece_of(piece: &str) -> Option<(u32, Word, bool)> {
     let first = words.next()?;
     let second = words.next()?;
     if let Ok(number) = first.parse::<u32>() {
-        let word = class(second)?;
+        let mut word = class(second)?;
         let mut timed = false;
-        for word in words {
-            let bare = word.trim_matches(['(', ')', '[', ']']);
+        for tail in words {
+            let bare = tail.trim_matches(['(', ')', '[', ']']);
             let duration = bare.starts_with(|c: char| c.is_ascii_digit())
                 || matches!(bare, "in" | "s" | "ms" | "seconds" | "second");
             if !duration
                 && class(bare).is_none()
-                && !matches!(bare, "out" | "of" | "total" | "passed" | "run" | "took")
+                && !matches!(
+                    bare,
+                    "out" | "of" | "total" | "passed" | "run" | "took" | "occurred" | "outside"
+                )
             {
                 return None;
             }
             timed |= bare == "in";
+            // `9 tests passed`.
+            match class(bare) {
+                Some(more @ (Word::Passed | Word::Failed | Word::Skipped))
+                    if word == Word::Total =>
+                {
+                    word = more;
+                }
+                _ => {}
+            }
         }
         return Some((number, word, timed));
     }
     // `Failures: 1`.
     let number = second.parse::<u32>().ok()?;
-    (first.ends_with(':') && words.next().is_none()).then_some((number, class(first)?, false))
+    // `Failures: 1`, `succeeded 12`.
+    words
+        .next()
+        .is_none()
+        .then_some((number, class(first)?, false))
 }
 
 pub(super) fn leading_number(text: &str) -> Option<u32> {

@@ -4,7 +4,9 @@
 //! Invariant: a summary is only what the runner itself states as a total; no line is taken in part.
 
 mod counts;
+mod phrases;
 mod reader;
+mod totals;
 
 use super::Excerpt;
 use reader::Reader;
@@ -28,6 +30,10 @@ pub(super) struct Summary {
     pub(super) green: bool,
     /// It states failure without a count.
     pub(super) red: bool,
+    /// It states that it built or checked without findings: says nothing of tests.
+    pub(super) clean: bool,
+    /// It states findings of a checker: says nothing of tests.
+    pub(super) dirty: bool,
     /// The runner is not there: nothing ran.
     pub(super) missing: bool,
     /// Counts come once for each of several programs, so that a cut output may lack some.
@@ -35,6 +41,13 @@ pub(super) struct Summary {
 }
 
 impl Summary {
+    /// What it states of a check that is no test: findings count.
+    pub(super) fn of_checker(mut self) -> Self {
+        self.green |= self.clean;
+        self.red |= self.dirty;
+        self
+    }
+
     /// Whether it states a failure.
     pub(super) fn is_red(&self) -> bool {
         self.red || self.failed.is_some_and(|n| n > 0)
@@ -122,7 +135,7 @@ mod tests {
             2,
         ),
         ("14 examples, 0 failures", 14, 0),
-        ("14 examples, 2 failures, 1 pending", 12, 2),
+        ("14 examples, 2 failures, 1 pending", 11, 2),
         (
             "10 runs, 20 assertions, 1 failures, 0 errors, 0 skips",
             9,

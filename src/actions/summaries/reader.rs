@@ -2,16 +2,20 @@
 
 use super::Summary;
 use super::counts::{Counts, leading_number, number_after, number_before, without_escapes};
+use super::phrases::{Sign, sign};
 
 #[derive(Default)]
 pub(super) struct Reader {
-    summary: Summary,
+    pub(super) summary: Summary,
     /// `Ran N tests` of unittest, until its `OK`.
     ran: Option<u32>,
     /// Greatest of the totals that Maven prints again and again.
     maven: Option<(u32, u32)>,
     tap_pass: Option<u32>,
     tap_fail: Option<u32>,
+    /// Modules without tests, and with tests, of builders that print no counts.
+    unsourced: u32,
+    sourced: u32,
     go_ok: u32,
     go_empty: u32,
 }
@@ -28,7 +32,7 @@ impl Reader {
         if line.is_empty() {
             return;
         }
-        let line = ["[INFO] ", "[ERROR] ", "[WARNING] "]
+        let line = ["[INFO] ", "[ERROR] ", "[WARNING] ", "[info] "]
             .into_iter()
             .find_map(|p| line.strip_prefix(p))
             .unwrap_or(line)
@@ -38,64 +42,30 @@ impl Reader {
 
     /// Phrases that mean one thing.
     fn fixed(&mut self, line: &str) -> bool {
+        let Some(sign) = sign(line) else {
+            return self.unittest(line) || self.gradle(line);
+        };
         let summary = &mut self.summary;
-        match line {
-            "BUILD SUCCESS"
-            | "PASS"
-            | "** TEST SUCCEEDED **"
-            | "All checks passed!"
-            | "All checks were successful"
-            | "congratulations :)" => {
-                summary.green = true;
-            }
-            "BUILD FAILURE"
-            | "BUILD FAILED"
-            | "FAIL"
-            | "** TEST FAILED **"
-            | "Some checks were not successful"
-            | "Test run failed." => {
-                summary.red = true;
-            }
-            "Test Run Successful." => summary.green = true,
-            "Test Run Failed." => summary.red = true,
-            "OK" => match self.ran.take() {
-                Some(ran) => self.add(ran, 0),
-                None => self.summary.green = true,
-            },
-            "NO TESTS RAN"
-            | "No tests executed!"
-            | "No tests were found!!!"
-            | "No test files found" => summary.none_ran = true,
-            _ => return self.beginning(line),
+        match sign {
+            Sign::Green => summary.green = true,
+            Sign::Red => summary.red = true,
+            Sign::NoneRan => summary.none_ran = true,
+            Sign::Clean => summary.clean = true,
+            Sign::Dirty => summary.dirty = true,
+            Sign::Missing => summary.missing = true,
         }
         true
     }
 
-    fn beginning(&mut self, line: &str) -> bool {
-        let starts = |text: &str| line.starts_with(text);
-        let summary = &mut self.summary;
-        if starts("BUILD SUCCESSFUL") || starts("Success: no issues found") {
-            summary.green = true;
-        } else if starts("BUILD FAILED")
-            || starts("error: could not compile")
-            || starts("error: test failed")
-            || starts("evaluation failed")
-        {
-            summary.red = true;
-        } else if starts("No tests found")
-            || starts("No test files found")
-            || starts("No test suite found")
-            || starts("No tests ran")
-        {
-            summary.none_ran = true;
-        } else if line.contains("No module named ")
-            || line.contains("command not found")
-            || line.contains("is not recognized as")
-        {
-            // A traceback inside a test names modules as well; only without any count does it mean the runner.
-            summary.missing = true;
+    /// `Ran 9 tests in 0.004s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`; PHPUnit's
+    /// `OK (12 tests, 30 assertions)`.
+    fn unittest(&mut self, line: &str) -> bool {
+        if line == "OK" {
+            match self.ran.take() {
+                Some(ran) => self.add(ran, 0),
+                None => self.summary.green = true,
+            }
         } else if let Some(rest) = line.strip_prefix("OK (") {
-            // unittest: `OK (skipped=1)`; PHPUnit: `OK (12 tests, 30 assertions)`.
             let ran = self.ran.take().or_else(|| number_before(rest, "test"));
             match ran {
                 Some(ran) => self.add(
@@ -111,12 +81,34 @@ impl Reader {
             self.add(ran.saturating_sub(failed), failed.max(1));
         } else if let Some(rest) = line.strip_prefix("Ran ")
             && rest.contains(" test")
+            && !rest.contains(": ")
+            && !rest.contains(" across ")
         {
             let ran = leading_number(rest);
             self.summary.none_ran |= ran == Some(0);
             self.ran = ran.filter(|n| *n > 0);
         } else {
             return false;
+        }
+        true
+    }
+
+    /// `> Task :test NO-SOURCE`: a module without tests. Maven says `No tests to run.`
+    fn gradle(&mut self, line: &str) -> bool {
+        if line == "No tests to run." {
+            self.unsourced += 1;
+            return true;
+        }
+        let Some(task) = line.strip_prefix("> Task ") else {
+            return false;
+        };
+        let mut words = task.split_whitespace();
+        let name = words.next().and_then(|path| path.rsplit(':').next());
+        if name.is_some_and(|name| name == "test" || name.ends_with("Test")) {
+            match words.next() {
+                Some("NO-SOURCE") => self.unsourced += 1,
+                _ => self.sourced += 1,
+            }
         }
         true
     }
@@ -157,10 +149,18 @@ impl Reader {
                 .and_then(|(_, tail)| Counts::read(tail));
             return self.counts(counts);
         }
-        if line.starts_with("Test Suites:")
-            || line.starts_with("Test Files")
-            || line.starts_with("Snapshots:")
-        {
+        if line.starts_with("Test Suites:") || line.starts_with("Test Files") {
+            // A suite that could not be run has no tests to count.
+            let failed = line
+                .split_once(" failed")
+                .and_then(|(before, _)| before.rsplit(' ').next()?.parse::<u32>().ok());
+            self.summary.red |= failed.is_some_and(|number| number > 0);
+            return true;
+        }
+        if line.starts_with("Snapshots:") {
+            return true;
+        }
+        if self.totals(line) {
             return true;
         }
         if let Some((passed, rest)) = line.split_once("% tests passed,") {
@@ -172,37 +172,10 @@ impl Reader {
             }
             return true;
         }
-        if line.starts_with("Passed!") || line.starts_with("Failed!") {
-            let failed = number_after(line, "Failed:").unwrap_or(0);
-            self.add(number_after(line, "Passed:").unwrap_or(0), failed);
-            return true;
-        }
         if let Some(rest) = line.strip_prefix("Executed ") {
             return self.executed(rest);
         }
         self.tap(line)
-    }
-
-    /// XCTest: `5 tests, with 0 failures (...)`; Bazel: `3 out of 3 tests: 3 tests pass.`.
-    fn executed(&mut self, rest: &str) -> bool {
-        if let Some((total, tail)) = rest.split_once(", with ") {
-            let failed = leading_number(tail).unwrap_or(0);
-            let total = leading_number(total).unwrap_or(0);
-            self.add(total.saturating_sub(failed), failed);
-            return true;
-        }
-        if let Some((_, tail)) = rest.split_once(": ") {
-            let passed = number_before(tail, "test")
-                .filter(|_| tail.contains("pass"))
-                .unwrap_or(0);
-            let failed = tail
-                .split([',', '.', ';'])
-                .filter(|p| p.contains("fail"))
-                .find_map(|p| p.split_whitespace().find_map(|w| w.parse().ok()));
-            self.add(passed, failed.unwrap_or(0));
-            return true;
-        }
-        false
     }
 
     /// `# pass 3`, `ℹ fail 0`, `# PASS:  31`.
@@ -269,7 +242,7 @@ impl Reader {
         self.counts(Counts::read(line))
     }
 
-    fn counts(&mut self, counts: Option<Counts>) -> bool {
+    pub(super) fn counts(&mut self, counts: Option<Counts>) -> bool {
         let Some(counts) = counts else {
             return false;
         };
@@ -277,7 +250,7 @@ impl Reader {
         true
     }
 
-    fn add(&mut self, passed: u32, failed: u32) {
+    pub(super) fn add(&mut self, passed: u32, failed: u32) {
         let summary = &mut self.summary;
         summary.passed = Some(summary.passed.unwrap_or(0).saturating_add(passed));
         summary.failed = Some(summary.failed.unwrap_or(0).saturating_add(failed));
@@ -289,6 +262,11 @@ impl Reader {
         }
         if self.tap_pass.is_some() || self.tap_fail.is_some() {
             self.add(self.tap_pass.unwrap_or(0), self.tap_fail.unwrap_or(0));
+        }
+        if self.unsourced > 0 && self.sourced == 0 && self.summary.passed.is_none() {
+            self.summary.none_ran = true;
+            // The builder is content; no test said so.
+            self.summary.green = false;
         }
         if self.go_ok > 0 {
             self.summary.green = true;

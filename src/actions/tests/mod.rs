@@ -1,5 +1,6 @@
 //! The table of commands (tests/fixtures/commands/*.txt) and the properties that hold for any text.
 
+mod outputs;
 mod properties;
 mod tools;
 

@@ -64,7 +64,7 @@ fn of_shell(
             dynamic: false,
         });
     }
-    let text = if tools::is_windows_shell(call.tool) {
+    let text = if tools::is_windows_shell(call.tool) || tools::begins_with_cmdlet(&text) {
         text.replace('\\', "/")
     } else {
         text

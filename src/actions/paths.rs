@@ -58,7 +58,10 @@ pub(super) fn resolve_word(text: &str, dynamic: bool, base: &Base<'_>) -> Resolv
     if !dynamic {
         return resolve(text, base);
     }
-    let (expanded, temp, unresolved) = expand(bounded(text), base);
+    let (expanded, temp, unresolved) = match windows_temp(text) {
+        Some(rest) => (format!("/tmp{rest}"), true, rest.contains('$')),
+        None => expand(bounded(text), base),
+    };
     // What begins with an unknown is not below the current directory.
     let nowhere = Base::default();
     let base = if unresolved && expanded.starts_with(['$', '`']) {
@@ -70,6 +73,19 @@ pub(super) fn resolve_word(text: &str, dynamic: bool, base: &Base<'_>) -> Resolv
     resolved.temp |= temp;
     resolved.unresolved |= unresolved;
     resolved
+}
+
+/// What follows `$env:TEMP` or `$env:TMP`, in any case.
+fn windows_temp(text: &str) -> Option<&str> {
+    let rest = text
+        .get(..5)
+        .filter(|start| start.eq_ignore_ascii_case("$env:"))
+        .and_then(|_| text.get(5..))?;
+    ["temp", "tmp"].into_iter().find_map(|name| {
+        rest.get(..name.len())
+            .filter(|start| start.eq_ignore_ascii_case(name))
+            .and_then(|_| rest.get(name.len()..))
+    })
 }
 
 /// Replaces the variables that are known. The flags: it stands in the temp tree; something is unknown.

@@ -64,7 +64,6 @@ const PREFIXES: &[Prefix] = &[
     prefix("builtin", &[], 0),
     prefix("exec", &["-a"], 0),
     prefix("unbuffer", &[], 0),
-    prefix("script", &["-c"], 0),
     prefix("xvfb-run", &["-n", "-s", "--server-args", "-e"], 0),
     prefix("caffeinate", &["-t", "-w"], 0),
     prefix("watch", &["-n", "--interval"], 0),

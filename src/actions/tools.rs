@@ -50,6 +50,19 @@ pub(super) fn is_windows_shell(tool: &str) -> bool {
         .any(|word| matches!(word.as_str(), "powershell" | "pwsh" | "cmd"))
 }
 
+/// Whether a command begins with a cmdlet: `Set-Content -Path ...`.
+pub(super) fn begins_with_cmdlet(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    word.split_once('-').is_some_and(|(verb, noun)| {
+        let camel = |part: &str| {
+            part.len() > 1
+                && part.starts_with(|c: char| c.is_ascii_uppercase())
+                && part.bytes().all(|byte| byte.is_ascii_alphabetic())
+        };
+        camel(verb) && camel(noun)
+    })
+}
+
 /// Applies what the call does.
 pub(super) fn apply(world: &mut World<'_>, arguments: &Arguments<'_>) {
     match world.role {

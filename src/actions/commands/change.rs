@@ -98,7 +98,11 @@ fn makes(world: &mut World<'_>, line: Line<'_>) {
 fn copies(world: &mut World<'_>, name: &str, line: Line<'_>) {
     let moves = matches!(name, "mv" | "move" | "move-item");
     let target = line.value(&["-t", "--target-directory"]);
-    let operands: Vec<&Word> = line.operands().take(64).collect();
+    let operands: Vec<&Word> = line
+        .operands()
+        .filter(|word| target.as_ref() != Some(*word))
+        .take(64)
+        .collect();
     let (sources, destination) = match (&target, operands.split_last()) {
         (Some(target), _) => (operands.as_slice(), target),
         (None, Some((last, rest))) => (rest, *last),
@@ -121,7 +125,25 @@ fn copies(world: &mut World<'_>, name: &str, line: Line<'_>) {
         }
     }
     let whole = name != "ln";
-    world.writes(destination, Writing { whole, ..EDIT });
+    let into = target.is_some()
+        || sources.len() > 1
+        || destination.text.ends_with('/')
+        || matches!(destination.text.as_str(), "." | "..");
+    if !into || sources.is_empty() {
+        return world.writes(destination, Writing { whole, ..EDIT });
+    }
+    for source in sources {
+        let name = source.text.trim_end_matches('/').rsplit('/').next();
+        let word = Word {
+            text: format!(
+                "{}/{}",
+                destination.text.trim_end_matches('/'),
+                name.unwrap_or_default()
+            ),
+            dynamic: destination.dynamic || source.dynamic,
+        };
+        world.writes(&word, Writing { whole, ..EDIT });
+    }
 }
 
 fn patch(world: &mut World<'_>, line: Line<'_>, name: &str, input: Option<&str>) {

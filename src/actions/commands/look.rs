@@ -76,6 +76,7 @@ fn filter(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
                 && w.text.contains(['r', 'R'])
                 && name.ends_with("grep")
         });
+    // `sed -i '' 's/a/b/' file`, as on BSD: an empty ending is no operand.
     let skip = usize::from(!scripted);
     let operands: Vec<&Word> = operands_after_values(
         line,
@@ -99,7 +100,10 @@ fn filter(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
     .take(17)
     .collect();
     if in_place {
-        for word in operands {
+        for word in operands
+            .into_iter()
+            .filter(|word| !word.text.contains(['{', '}']))
+        {
             world.writes(
                 word,
                 Writing {
@@ -128,7 +132,7 @@ fn operands_after_values<'a>(line: Line<'a>, valued: &[&str], name: &str) -> Vec
             && !(word.text == "-F" && name.ends_with("grep"))
         {
             words.next();
-        } else if !word.text.starts_with('-') || word.text == "-" {
+        } else if !word.text.is_empty() && (!word.text.starts_with('-') || word.text == "-") {
             out.push(word);
         }
     }

@@ -2,6 +2,7 @@
 //! known but that it runs.
 
 mod change;
+mod cmdlets;
 mod look;
 mod network;
 mod services;
@@ -48,15 +49,27 @@ pub(super) fn apply(world: &mut World<'_>, simple: &Simple, background: bool) {
         }
         Recognised::Other => {}
     }
-    let nature = shell_words(world, name, line)
+    let cmdlet = cmdlet_name(name);
+    let nature = cmdlet
+        .as_deref()
+        .and_then(|name| cmdlets::cmdlet(world, name, line))
+        .or_else(|| shell_words(world, name, line))
         .or_else(|| look::reading(world, name, line))
         .or_else(|| change::files(world, name, line, simple.input.as_deref()))
         .or_else(|| repository(world, name, line))
         .or_else(|| network::network(world, name, line))
-        .or_else(|| services::services(world, name, line))
         .or_else(|| services::packages(world, name, line))
+        .or_else(|| services::services(world, name, line))
         .unwrap_or_else(|| program(world, simple));
     world.counts(nature);
+}
+
+/// The name of a cmdlet in lower case: `Set-Content`.
+fn cmdlet_name(name: &str) -> Option<String> {
+    let (verb, noun) = name.split_once('-')?;
+    let letters =
+        |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (letters(verb) && letters(noun)).then(|| name.to_ascii_lowercase())
 }
 
 fn redirections(world: &mut World<'_>, simple: &Simple, name: &str) {
@@ -168,6 +181,16 @@ fn repository(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Natur
     if effect.remote {
         line.operands()
             .for_each(|word| world.contacts(hosts::of_remote(&word.text)));
+        // Where a clone is put, when that is said.
+        let mut operands = line
+            .operands()
+            .skip_while(|word| word.text != "clone")
+            .skip(2);
+        if let Some(into) = operands.next()
+            && line.operands().any(|word| word.text == "clone")
+        {
+            world.writes(into, Writing::default());
+        }
     }
     Some(if effect.changes {
         Nature::Work

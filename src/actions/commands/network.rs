@@ -36,6 +36,16 @@ pub(super) fn network(world: &mut World<'_>, name: &str, line: Line<'_>) -> Opti
             }
             Some(Nature::Work)
         }
+        "psql" | "pg_dump" | "pg_restore" | "mysql" | "mysqldump" | "mariadb" | "redis-cli"
+        | "mongosh" | "ldapsearch" => {
+            if let Some(host) = line.value(&["-h", "--host"]) {
+                world.contacts(hosts::of_authority(&host.text));
+            }
+            line.operands()
+                .for_each(|word| world.contacts(hosts::of_url(&word.text, false)));
+            // What it does is told below.
+            None
+        }
         _ => None,
     }
 }
@@ -67,14 +77,26 @@ fn http(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
     let mut words = line.0.iter().skip(1);
     while let Some(word) = words.next() {
         let text = word.text.as_str();
-        if VALUED.contains(text)
+        if matches!(text, "-x" | "--proxy") && name == "curl" {
+            world.contacts(
+                words
+                    .next()
+                    .and_then(|word| hosts::of_url(&word.text, true)),
+            );
+        } else if VALUED.contains(text)
             && !(name == "wget" && matches!(text, "-c" | "-b" | "-x" | "-K" | "-F" | "-d" | "-m"))
         {
             words.next();
         } else if !text.starts_with('-') {
-            let named = name != "http"
-                || !matches!(text, "GET" | "POST" | "PUT" | "DELETE" | "PATCH" | "HEAD");
-            world.contacts(named.then(|| hosts::of_url(text, true)).flatten());
+            // These take a method, one address, and then members of the body.
+            let one = matches!(name, "http" | "https" | "xh" | "httpie");
+            if one && text.bytes().all(|byte| byte.is_ascii_uppercase()) {
+                continue;
+            }
+            world.contacts(hosts::of_url(text, true));
+            if one {
+                break;
+            }
         }
     }
     let output = if name == "wget" {

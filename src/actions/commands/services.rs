@@ -69,11 +69,31 @@ pub(super) fn services(world: &mut World<'_>, name: &str, line: Line<'_>) -> Opt
         verbs.contains(&verb.to_ascii_lowercase()) || operand(1) == "status"
     };
     world.effects.reads.service = true;
+    if matches!(name, "docker" | "podman" | "nerdctl") {
+        registry(world, line, verb);
+    }
     if looks {
         return Some(Nature::Look);
     }
     world.effects.changes.service = true;
     Some(Nature::Work)
+}
+
+/// The registry that an image is pulled from or pushed to: the first part of its name when that is a host.
+fn registry(world: &mut World<'_>, line: Line<'_>, verb: &str) {
+    let name = match verb {
+        "pull" | "push" | "login" | "logout" => line.operands().nth(1),
+        _ => return,
+    };
+    let Some(name) = name.filter(|word| !word.dynamic) else {
+        return;
+    };
+    let host = match name.text.split_once('/') {
+        Some((first, _)) if first.contains(['.', ':']) || first == "localhost" => first,
+        None if matches!(verb, "login" | "logout") => name.text.as_str(),
+        _ => "docker.io",
+    };
+    world.contacts(hosts::of_authority(host));
 }
 
 /// `python manage.py migrate`, `rails db:migrate`, `npx prisma migrate deploy`, `npm run deploy`.

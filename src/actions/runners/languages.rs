@@ -10,7 +10,7 @@ use super::{Check, with_filter};
 /// Programs whose `test` runs tests.
 const TESTERS: Words = Words(
     "deno swift mix dart flutter zig stack cabal rails composer forge gleam dune hardhat anchor truffle nimble dbt helm molecule ng meson \
-     ninja conan react-scripts vue-cli-service",
+     ninja conan hatch rye react-scripts vue-cli-service",
 );
 /// Programs whose `build` builds.
 const BUILDERS: Words = Words("swift stack cabal dune zig hatch flit next gleam forge dotnet");
@@ -38,6 +38,7 @@ pub(super) fn language_tools(name: &str, line: Line<'_>) -> Option<Check> {
             with_filter(Check::tests("go test"), partial)
         }
         ("go", "vet") => Check::checker("go vet"),
+        ("go", "install") if rest.operands().any(|w| w.text.contains('@')) => return None,
         ("go", "build" | "install") => Check::build("go build"),
         ("dotnet", "test") => with_filter(Check::tests("dotnet test"), rest.has(&["--filter"])),
         ("crystal", "spec") | ("dune", "runtest") | ("elm-test", _) => {

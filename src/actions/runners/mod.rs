@@ -71,7 +71,7 @@ pub(super) enum Recognised {
 /// What a command is.
 pub(super) fn recognised(words: &[Word]) -> Recognised {
     let (line, dir) = runner_of(words);
-    let Some(mut check) = by_name(line) else {
+    let Some(mut check) = by_name(line).or_else(|| targets::environment_script(Line(words))) else {
         return Recognised::Other;
     };
     if only_tells(line) {
@@ -114,12 +114,8 @@ const TELLING: Words = Words(
 
 /// Lists, collects, helps, shows a version: nothing is checked.
 fn only_tells(line: Line<'_>) -> bool {
-    let flagged = line
-        .0
-        .iter()
-        .skip(1)
-        .take_while(|w| w.text != "--")
-        .any(|w| TELLING.contains(&w.text));
+    // Behind `--` stand the options of the runner that a script or `cargo` starts.
+    let flagged = line.0.iter().skip(1).any(|w| TELLING.contains(&w.text));
     let flags: &[&str] = match line.name() {
         "make" | "gmake" | "just" | "ctest" | "task" => &["-n", "-N", "-l", "--summary"],
         "pytest" | "jest" | "cargo" => &["-h", "-V"],

@@ -14,10 +14,12 @@ pub(super) fn tests_by_name(name: &str, line: Line<'_>) -> Option<Check> {
             },
             operand() || line.has(&["-k", "-m", "--lf", "--last-failed", "--deselect"]),
         ),
-        "unittest" | "nose2" | "nosetests" | "trial" | "stestr" | "zope-testrunner" => with_filter(
-            Check::tests(name),
-            line.operands().any(|w| w.text != "discover"),
-        ),
+        "unittest" | "doctest" | "nose2" | "nosetests" | "trial" | "stestr" | "zope-testrunner" => {
+            with_filter(
+                Check::tests(name),
+                line.operands().any(|w| w.text != "discover"),
+            )
+        }
         "manage.py" | "django-admin" if line.text(1) == "test" => {
             with_filter(Check::tests("django test"), line.operands().count() > 1)
         }
@@ -85,11 +87,11 @@ fn tox(name: &str, line: Line<'_>) -> Option<Check> {
     if line.has(&["-l", "--listenvs", "-a"]) {
         return None;
     }
-    let env = line
+    let named = line
         .value(&["-e", "-s", "--session"])
         .map(|w| w.text)
         .unwrap_or_default();
-    Some(match env.as_str() {
+    let of = |env: &str| match env {
         e if e.contains("lint")
             || e.contains("type")
             || e.contains("mypy")
@@ -100,7 +102,9 @@ fn tox(name: &str, line: Line<'_>) -> Option<Check> {
         }
         e if e.contains("doc") || e.contains("build") => Check::build(name),
         _ => Check::tests(name),
-    })
+    };
+    // The strongest of several.
+    named.split(',').map(of).max_by_key(|check| check.kind)
 }
 
 pub(super) fn static_by_name(name: &str, line: Line<'_>) -> Option<Check> {
@@ -142,6 +146,7 @@ pub(super) fn static_by_name(name: &str, line: Line<'_>) -> Option<Check> {
         {
             Check::build(name)
         }
+        "cmake" => Check::tests("cmake test"),
         "turbo" | "nx" | "lerna" | "ng" | "rush" | "moon" => return monorepo(name, line),
         _ => return None,
     })
@@ -152,6 +157,9 @@ fn builds(name: &str, line: Line<'_>) -> bool {
         "vite" | "next" | "nuxt" | "astro" | "ng" | "turbo" | "nx" | "mkdocs" | "hugo"
         | "parcel" => line.operands().next().is_some_and(|w| w.text == "build"),
         "ninja" | "meson" => line.operands().all(|w| w.text != "test"),
+        "cmake" => line
+            .value(&["--target", "-t"])
+            .is_none_or(|w| !matches!(w.text.as_str(), "test" | "check" | "RUN_TESTS")),
         _ => true,
     }
 }

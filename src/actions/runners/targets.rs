@@ -50,7 +50,7 @@ fn by_target(runner: &str, target: &str) -> Option<Check> {
 
 /// Programs whose words are targets.
 const MAKERS: Words = Words(
-    "make gmake nmake just task rake mage invoke inv doit pants earthly dagger ant sbt lein mill buck2",
+    "make gmake nmake just task rake poe mage invoke inv doit pants earthly dagger ant sbt lein mill buck2",
 );
 
 pub(super) fn build_tools(name: &str, line: Line<'_>) -> Option<Check> {
@@ -101,6 +101,15 @@ fn maker(name: &str, line: Line<'_>) -> Option<Check> {
     };
     let dir = line.value(&["-C", "--directory", "-d", "--working-directory"]);
     Some(Check { dir, ..check })
+}
+
+/// `hatch run test`, `pixi run test`, `pdm run lint`: a script of the project by its name.
+pub(super) fn environment_script(line: Line<'_>) -> Option<Check> {
+    let name = line.name();
+    let runs = matches!(name, "hatch" | "pixi" | "pdm" | "rye" | "pipenv") && line.text(1) == "run";
+    let script = runs.then(|| line.text(2))?;
+    let script = script.rsplit(':').next().unwrap_or(script);
+    by_target(&format!("{name} run {script}"), script)
 }
 
 fn maven(line: Line<'_>) -> Option<Check> {

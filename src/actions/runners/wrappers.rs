@@ -45,6 +45,8 @@ pub(super) fn unwrapped(line: Line<'_>) -> Option<(usize, Option<Word>)> {
                 _ => at,
             }
         }
+        // `sh ./gradlew test`, `bash run_tests.sh`.
+        "bash" | "sh" | "zsh" if !first.is_empty() && !first.starts_with('-') => 1,
         "npm" | "pnpm" if matches!(first, "exec" | "dlx" | "x") => {
             line.skip(2, &["--package", "-C", "--filter"])
         }

@@ -11,6 +11,10 @@ const MAX: usize = 253;
 /// (`localhost:3000/health`). `None` when there is none, or what stands there is no host.
 pub(super) fn of_url(text: &str, bare: bool) -> Option<Name> {
     let text = text.trim();
+    if let Some(host) = as_browsers_read(text, bare) {
+        return host;
+    }
+    // What no browser takes, with a variable for a port, say.
     let rest = match text.split_once("://") {
         Some((scheme, rest)) if is_scheme(scheme) => {
             if scheme.eq_ignore_ascii_case("file") {
@@ -26,11 +30,33 @@ pub(super) fn of_url(text: &str, bare: bool) -> Option<Name> {
     of_authority(authority)
 }
 
+/// Schemes whose addresses always name a host, however many slashes follow.
+const SPECIAL: &[&str] = &["http:", "https:", "ws:", "wss:", "ftp:"];
+
+/// The host as the URL standard reads it; `None` when the text is no such URL, or a broken one.
+fn as_browsers_read(text: &str, bare: bool) -> Option<Option<Name>> {
+    let special = SPECIAL.iter().any(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    let url = if special {
+        url::Url::parse(text)
+    } else if bare && !text.contains("://") {
+        url::Url::parse(&format!("http://{text}"))
+    } else {
+        return None;
+    };
+    let url = url.ok()?;
+    Some(url.host_str().and_then(of_authority))
+}
+
 /// `user@host:port`, brackets around IPv6.
 pub(super) fn of_authority(authority: &str) -> Option<Name> {
     let host = authority.rsplit('@').next()?;
     if let Some(inner) = host.strip_prefix('[') {
         let (address, _) = inner.split_once(']')?;
+        // A zone (`%eth0`) tells the way, not the host.
+        let address = address.split('%').next().unwrap_or(address);
         return address
             .parse::<IpAddr>()
             .ok()
@@ -97,7 +123,18 @@ mod tests {
             ("https://a.test\\@b.test/", Some("a.test")),
             ("file:///etc/passwd", None),
             ("http://$HOST/x", None),
-            ("http:///x", None),
+            ("https://exam\nple.org/x", Some("example.org")),
+            ("https:example.org", Some("example.org")),
+            ("HTTPS:\\\\a.test\\b", Some("a.test")),
+            ("https://github.com@evil.test/x", Some("evil.test")),
+            ("https://a.test:$PORT/x", Some("a.test")),
+            ("http://017700000001/", Some("127.0.0.1")),
+            ("http://[fe80::1%25eth0]/", Some("fe80::1")),
+            ("http://%65xample.org/", Some("example.org")),
+            ("wss://\u{4f8b}\u{3048}.test/s", Some("xn--r8jz45g.test")),
+            ("ssh://git@git.test:2222/a", Some("git.test")),
+            ("example.org:80/a", Some("example.org")),
+            ("not a host", None),
         ] {
             assert_eq!(of_url(url, true).as_deref(), expected, "{url}");
         }

@@ -2,7 +2,8 @@
 //!
 //! - Invariant: the call is the first of its conversation that names this host, by end of step, and the host is
 //!   neither known (`known_hosts`, globs allowed; `allow_cidrs`) nor of this machine. Raw addresses and hosts in
-//!   shell commands count. A contact that failed or was refused is a note.
+//!   shell commands count. A contact that failed or was refused is a note. Once a conversation has named more
+//!   hosts than are kept (256), further contacts are not assessed.
 //! - Reason `after_block`: one of the five calls before was a contact that failed or was refused; severity rises.
 //! - Ignores: loopback, unspecified addresses, `localhost` and names below it (A17); hosts only mentioned.
 //! - Source rule (gptme anomaly_watchdog, first version): `browser` and `read_web` alone, hosts compared as
@@ -28,7 +29,7 @@ use super::{Detector, Judgement, Rules, wording};
 config! {
     /// Settings of `novel_host`.
     pub struct Config (enabled: false) {
-        /// Hosts that are known; globs allowed (`*.example.org`).
+        /// Hosts that are known; globs (`*.example.org`) and address ranges allowed.
         known_hosts: Vec<String> = Vec::new(),
         /// Address ranges that are known.
         allow_cidrs: Vec<String> = Vec::new(),
@@ -67,6 +68,26 @@ const PRESET: &[&str] = &[
     "api.mistral.ai",
     "openrouter.ai",
     "huggingface.co",
+    "docker.io",
+    "*.docker.io",
+    "ghcr.io",
+    "quay.io",
+    "mcr.microsoft.com",
+    "registry.k8s.io",
+    "dl-cdn.alpinelinux.org",
+    "static.crates.io",
+    "index.crates.io",
+    "static.rust-lang.org",
+    "nodejs.org",
+    "packagist.org",
+    "hex.pm",
+    "plugins.gradle.org",
+    "services.gradle.org",
+    "api.deepseek.com",
+    "api.groq.com",
+    "api.x.ai",
+    "api.cohere.com",
+    "dashscope.aliyuncs.com",
 ];
 /// Calls before in which a blocked contact raises the severity.
 const BLOCKED_WITHIN: usize = 5;
@@ -76,7 +97,11 @@ const SOURCE_TRUSTED: &[&str] = &["localhost", "127.0.0.1", "::1", "0.0.0.0"];
 impl Config {
     /// What cannot be among the hosts and ranges: the key and what is wrong.
     pub(super) fn wrong(&self) -> Vec<(&'static str, String)> {
-        let globs = self.known_hosts.iter().filter_map(|host| {
+        let named = self
+            .known_hosts
+            .iter()
+            .filter(|host| network(host).is_none());
+        let globs = named.filter_map(|host| {
             let error = glob(host).err()?;
             Some((
                 "known_hosts",
@@ -91,9 +116,26 @@ impl Config {
     }
 }
 
-fn glob(host: &str) -> Result<globset::Glob, globset::Error> {
+/// A host as calls name theirs: ASCII, no port, no brackets, no dot at the end. Globs keep their form.
+fn plain_host(host: &str) -> String {
     let host = host.trim().trim_end_matches('.');
-    GlobBuilder::new(host).case_insensitive(true).build()
+    let host = host
+        .strip_prefix('[')
+        .and_then(|h| h.split(']').next())
+        .unwrap_or(host);
+    if host.contains(['*', '?', '[', '{']) {
+        return host.to_owned();
+    }
+    let name = match host.split_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    url::Host::parse(name).map_or_else(|_| name.to_owned(), |host| host.to_string())
+}
+
+fn glob(host: &str) -> Result<globset::Glob, globset::Error> {
+    let host = plain_host(host);
+    GlobBuilder::new(&host).case_insensitive(true).build()
 }
 
 /// A range, or one address.
@@ -120,7 +162,8 @@ impl NovelHost {
     pub(super) fn new(config: &Config, rules: Rules) -> Self {
         let preset = PRESET.iter().copied().filter(|_| config.preset);
         let mut known = GlobSetBuilder::new();
-        for host in config.known_hosts.iter().map(String::as_str).chain(preset) {
+        let hosts = config.known_hosts.iter().map(String::as_str);
+        for host in hosts.filter(|host| network(host).is_none()).chain(preset) {
             if let Ok(glob) = glob(host) {
                 known.add(glob);
             }
@@ -131,6 +174,7 @@ impl NovelHost {
             ranges: config
                 .allow_cidrs
                 .iter()
+                .chain(&config.known_hosts)
                 .filter_map(|text| network(text))
                 .collect(),
             listed: config
@@ -201,10 +245,15 @@ impl Detector for NovelHost {
         if ignored.is_some_and(|over| over.ignore) {
             return Judgement::Quiet;
         }
-        let Some((host, count)) = self.novel(view, judged) else {
-            return Judgement::Quiet;
-        };
         let source = self.ready.rules == Rules::Source;
+        let Some((host, count)) = self.novel(view, judged) else {
+            let unkept = view.ledger.hosts_unkept_by(judged.order);
+            return if !source && judged.more.contacts > 0 && unkept {
+                Judgement::NotAssessed(Lack::Truncated)
+            } else {
+                Judgement::Quiet
+            };
+        };
         let blocked = Self::after_block(view).filter(|_| !source);
         let failed = matches!(judged.outcome, Outcome::Failed(_) | Outcome::Refused);
         let (own, reason) = match (failed && !source, blocked.is_some()) {
@@ -306,6 +355,37 @@ mod tests {
             fired(r#"{"preset": true}"#, Rules::Aware, &[("pypi.org", OK)]),
             []
         );
+    }
+
+    #[test]
+    fn a17_ranges_and_other_spellings_are_known() {
+        let config = r#"{"known_hosts": ["10.0.0.0/8", "[2001:db8::1]", "B\u00fccher.test", "api.test:8443", "x.test."]}"#;
+        let hosts = [
+            ("10.1.2.3", OK),
+            ("2001:db8::1", OK),
+            ("xn--bcher-kva.test", OK),
+            ("api.test", OK),
+            ("x.test", OK),
+            ("192.168.0.1", OK),
+        ];
+        assert_eq!(
+            fired(config, Rules::Aware, &hosts),
+            [(5, Severity::Warning)]
+        );
+    }
+
+    #[test]
+    fn a17_beyond_the_hosts_kept_nothing_is_assessed() {
+        let mut bench = Bench::default();
+        for number in 0..=crate::lanes::Ledger::HOSTS_MAX {
+            contact(&mut bench, &format!("h{number}.test"), OK);
+        }
+        let config: Config = serde_json::from_str("{}").unwrap();
+        let detector = NovelHost::new(&config, Rules::Aware);
+        let found = bench.found(&detector);
+        assert_eq!(found.len(), crate::lanes::Ledger::HOSTS_MAX);
+        let last = bench.at(&detector, crate::lanes::Ledger::HOSTS_MAX);
+        assert!(matches!(last, Judgement::NotAssessed(Lack::Truncated)));
     }
 
     #[test]

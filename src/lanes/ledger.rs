@@ -92,6 +92,8 @@ pub struct Ledger {
     replies: Vec<Reply>,
     /// Hosts contacted, sorted by name; bounded.
     hosts: Vec<Contact>,
+    /// Place of the earliest contact that was not kept.
+    unkept: Option<Order>,
     /// Start of the earliest step whose goal asks for tests.
     pub goal_asks_for_tests: Option<Timestamp>,
     /// Start of the earliest step that shows that a check was within reach: it ran one, or a tool with role
@@ -154,9 +156,17 @@ impl Ledger {
             Err(at) => {
                 if self.hosts.len() < Self::HOSTS_MAX {
                     self.hosts.insert(at, contact);
+                } else {
+                    let first = self.unkept.map_or(contact.order, |o| o.min(contact.order));
+                    self.unkept = Some(first);
                 }
             }
         }
+    }
+
+    /// Whether a contact at or before a place was not kept: whose hosts were seen before is not known then.
+    pub fn hosts_unkept_by(&self, place: Order) -> bool {
+        self.unkept.is_some_and(|first| first <= place)
     }
 
     /// Notes that the goal of a step that started at `start` asks for tests.
@@ -192,6 +202,10 @@ impl Ledger {
         other.checks.into_iter().for_each(|c| self.add_check(c));
         other.replies.into_iter().for_each(|r| self.add_reply(r));
         other.hosts.into_iter().for_each(|h| self.add_host(h));
+        self.unkept = match (self.unkept, other.unkept) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
         self.goal_asks_for_tests = earliest(self.goal_asks_for_tests, other.goal_asks_for_tests);
         self.can_verify = earliest(self.can_verify, other.can_verify);
         self.meter.merge(other.meter);

@@ -208,32 +208,8 @@ fn editor(world: &mut World<'_>, arguments: &Arguments<'_>) {
     }
     let words = roles::words(world.call.tool);
     let verb = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
-    let edit = Writing {
-        edit: true,
-        ..Writing::default()
-    };
     if verb(&["move", "rename", "copy"]) || matches!(command.as_str(), "rename" | "move") {
-        let (from, to) = arguments.moved();
-        let moves = !verb(&["copy"]);
-        if let Some(from) = from.filter(|_| moves) {
-            world.writes(
-                &word(from),
-                Writing {
-                    deletes: true,
-                    ..edit
-                },
-            );
-        }
-        if let Some(to) = to {
-            world.writes(
-                &word(to),
-                Writing {
-                    whole: true,
-                    ..edit
-                },
-            );
-        }
-        return;
+        return moves(world, arguments, !verb(&["copy"]));
     }
     let paths = arguments.paths();
     if paths.is_empty() {
@@ -269,6 +245,33 @@ fn editor(world: &mut World<'_>, arguments: &Arguments<'_>) {
     for path in paths {
         let edit = how.edit && !harmless(&path);
         world.writes(&word(path), Writing { edit, ..how });
+    }
+}
+
+/// Moves or copies a file.
+fn moves(world: &mut World<'_>, arguments: &Arguments<'_>, takes_away: bool) {
+    let edit = Writing {
+        edit: true,
+        ..Writing::default()
+    };
+    let (from, to) = arguments.moved();
+    if let Some(from) = from.filter(|_| takes_away) {
+        world.writes(
+            &word(from),
+            Writing {
+                deletes: true,
+                ..edit
+            },
+        );
+    }
+    if let Some(to) = to {
+        world.writes(
+            &word(to),
+            Writing {
+                whole: true,
+                ..edit
+            },
+        );
     }
 }
 

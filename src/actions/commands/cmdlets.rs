@@ -7,7 +7,7 @@ use super::super::world::{Nature, World, Writing};
 
 /// Applies a cmdlet; `None` when the name is none that is known.
 pub(super) fn cmdlet(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Nature> {
-    let path = || parameter(line, &["-path", "-literalpath", "-filepath"]).or_else(|| first(line));
+    let path = || path(line);
     match name {
         "set-content" | "add-content" | "out-file" | "clear-content" | "tee-object" => {
             let whole = name != "add-content" && !has(line, "-append");
@@ -56,46 +56,57 @@ pub(super) fn cmdlet(world: &mut World<'_>, name: &str, line: Line<'_>) -> Optio
                 world.writes(&path, Writing::default());
             }
         }
+        _ => return looks(world, name, line),
+    }
+    Some(Nature::Work)
+}
+
+/// Cmdlets that look, wait, fetch or go somewhere.
+fn looks(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Nature> {
+    let path = || path(line);
+    Some(match name {
         "get-content" | "select-string" | "test-path" | "get-item" | "get-filehash" => {
             if let Some(path) = path() {
                 world.reads_file(&path);
             }
-            return Some(Nature::Look);
+            Nature::Look
         }
         "get-childitem" => {
             world.effects.reads.any_file = true;
-            return Some(Nature::Look);
+            Nature::Look
         }
         "get-process" | "get-service" | "test-netconnection" => {
             world.effects.reads.service = true;
             let host = parameter(line, &["-computername"]);
             world.contacts(host.and_then(|host| hosts::of_authority(&host.text)));
-            return Some(Nature::Look);
+            Nature::Look
         }
-        "invoke-webrequest" | "invoke-restmethod" => return Some(request(world, line)),
+        "invoke-webrequest" | "invoke-restmethod" => request(world, line),
         "start-sleep" => {
-            let seconds = parameter(line, &["-seconds", "-s"]).or_else(|| first(line));
+            let seconds = parameter(line, &["-seconds", "-s"]).or_else(|| operand(line, 0));
             let millis = parameter(line, &["-milliseconds", "-m"]);
             let number = |word: Option<Word>| word.and_then(|word| word.text.parse::<f64>().ok());
             let seconds = number(millis).map(|n| n / 1e3).or_else(|| number(seconds));
-            return Some(Nature::Wait(super::whole_millis(seconds.unwrap_or(0.0))));
+            Nature::Wait(super::whole_millis(seconds.unwrap_or(0.0)))
         }
         "set-location" | "push-location" => {
             if let Some(path) = path() {
                 world.enter_directory(&path);
             }
-            return Some(Nature::Step);
+            Nature::Step
         }
-        "write-host" | "write-output" | "get-location" | "get-date" | "get-command" => {
-            return Some(Nature::Look);
-        }
+        "write-host" | "write-output" | "get-location" | "get-date" | "get-command" => Nature::Look,
         _ => return None,
-    }
-    Some(Nature::Work)
+    })
+}
+
+/// The path that a cmdlet is about.
+fn path(line: Line<'_>) -> Option<Word> {
+    parameter(line, &["-path", "-literalpath", "-filepath"]).or_else(|| operand(line, 0))
 }
 
 fn request(world: &mut World<'_>, line: Line<'_>) -> Nature {
-    let url = parameter(line, &["-uri"]).or_else(|| first(line));
+    let url = parameter(line, &["-uri"]).or_else(|| operand(line, 0));
     world.contacts(url.and_then(|url| hosts::of_url(&url.text, true)));
     if let Some(file) = parameter(line, &["-outfile"]) {
         let how = Writing {
@@ -127,10 +138,6 @@ fn has(line: Line<'_>, name: &str) -> bool {
     line.0
         .iter()
         .any(|word| word.text.eq_ignore_ascii_case(name))
-}
-
-fn first(line: Line<'_>) -> Option<Word> {
-    operand(line, 0)
 }
 
 /// A word that is neither a parameter nor its value. Switches are told by their names.

@@ -65,7 +65,8 @@ fn remote_operand<'a>(line: Line<'a>) -> Option<&'a Word> {
     None
 }
 
-fn http(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
+/// The hosts that a client of HTTP is told to contact.
+fn addresses(world: &mut World<'_>, name: &str, line: Line<'_>) {
     const VALUED: Words = Words(
         "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode -F --form -u \
      --user -o --output -A --user-agent -e -b -c --cookie -m --max-time --connect-timeout -w \
@@ -99,6 +100,10 @@ fn http(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
             }
         }
     }
+}
+
+fn http(world: &mut World<'_>, name: &str, line: Line<'_>) -> Nature {
+    addresses(world, name, line);
     let output = if name == "wget" {
         ["-O", "--output-document", "-P", "--directory-prefix"]
     } else {

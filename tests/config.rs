@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent_sentinel::config::{self, Purpose, Report, Settings, Source, Warnings};
-use agent_sentinel::model::Role;
+use agent_sentinel::model::{Role, Timestamp};
 use agent_sentinel::{detectors, exporters, sessions};
 use proptest::prelude::*;
 
@@ -39,8 +39,11 @@ fn env(name: &str) -> Option<String> {
     }
 }
 
+/// 2026-12-01.
+const NOW: Timestamp = Timestamp::from_nanos(1_796_083_200_000_000_000);
+
 fn load(text: &str) -> Result<(Settings, Warnings), Report> {
-    config::load(&[Source::file("c.yaml", text)], &[], &env)
+    config::load(&[Source::file("c.yaml", text)], &[], &env, NOW)
 }
 
 fn set(text: &str, overrides: &[(&str, &str)]) -> Result<(Settings, Warnings), Report> {
@@ -48,7 +51,7 @@ fn set(text: &str, overrides: &[(&str, &str)]) -> Result<(Settings, Warnings), R
         .iter()
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    config::load(&[Source::file("c.yaml", text)], &overrides, &env)
+    config::load(&[Source::file("c.yaml", text)], &overrides, &env, NOW)
 }
 
 /// A configuration around the keys of `anomaly`, in one line.
@@ -70,7 +73,7 @@ fn bad_configurations() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     for (name, text) in files("tests/bad-config") {
-        let report = config::load(&[Source::file(&name, &text)], &[], &env).unwrap_err();
+        let report = config::load(&[Source::file(&name, &text)], &[], &env, NOW).unwrap_err();
         let shown = report.to_string();
         assert!(report.errors() > 0, "{name}");
         assert!(
@@ -89,7 +92,7 @@ fn shipped_configurations_load_without_a_warning() {
     let shipped = files("collector-config");
     assert!(!shipped.is_empty());
     for (name, text) in shipped {
-        match config::load(&[Source::file(&name, text)], &[], &env) {
+        match config::load(&[Source::file(&name, text)], &[], &env, NOW) {
             Ok((settings, warnings)) => {
                 let open = name.contains("container");
                 assert!(open || warnings.is_empty(), "{name}: {warnings}");
@@ -258,7 +261,7 @@ receivers:
         Source::file("base.yaml", base),
         Source::file("over.yaml", over),
     ];
-    let (settings, warnings) = config::load(&sources, &[], &env).unwrap();
+    let (settings, warnings) = config::load(&sources, &[], &env, NOW).unwrap();
     let detectors = &settings.engine.detectors;
     assert_eq!(
         (detectors.stuck.threshold, detectors.r#loop.window),
@@ -313,7 +316,7 @@ fn keys_of_a_yaml_argument_may_be_paths() {
     let mut argument = Source::file("yaml:", "processors::anomaly::settle: 3s");
     argument.paths = true;
     let sources = [Source::file("c.yaml", anomaly("mode: observe")), argument];
-    let (settings, _) = config::load(&sources, &[], &env).unwrap();
+    let (settings, _) = config::load(&sources, &[], &env, NOW).unwrap();
     assert_eq!(
         settings.engine.sessions.settle,
         sessions::Settle::Fixed(Duration::from_secs(3))
@@ -350,14 +353,21 @@ service: {{pipelines: {{traces: {{receivers: [otlp], processors: [anomaly], expo
 #[test]
 fn for_replay_only_the_processor_counts() {
     let replay = |text: &str| {
-        config::load_for(Purpose::Replay, &[Source::file("c.yaml", text)], &[], &env).unwrap()
+        config::load_for(
+            Purpose::Replay,
+            &[Source::file("c.yaml", text)],
+            &[],
+            &env,
+            NOW,
+        )
+        .unwrap()
     };
     let (settings, warnings) = replay("processors: {anomaly: {max_held: 7}}");
     assert!(warnings.is_empty(), "{warnings}");
     assert_eq!(settings.engine.sessions.max_held, 7);
     let (settings, _) = replay(&anomaly("max_held: 8"));
     assert_eq!(settings.engine.sessions.max_held, 8);
-    let (settings, _) = config::load_for(Purpose::Replay, &[], &[], &env).unwrap();
+    let (settings, _) = config::load_for(Purpose::Replay, &[], &[], &env, NOW).unwrap();
     assert_eq!(settings.engine.sessions.max_held, 64 << 20);
 }
 

@@ -148,6 +148,7 @@ impl Session {
             start: now,
             end: now,
             resource: 0,
+            audience: 0,
             text: Some(TextFacts {
                 claim: if of_run { Claim::Done } else { Claim::None },
                 ..texts::read(text)
@@ -208,6 +209,7 @@ impl Session {
             span: self.span(),
             parent: None,
             scope: 0,
+            audience: 0,
             call_id: None,
             step: self.arrival,
             start: now,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use crate::config::{self, Purpose, Settings, Source, Warnings};
-use crate::runtime::{environment, files};
+use crate::runtime::{clock, environment, files};
 
 use super::arguments::ConfigArguments;
 use super::failure::Failure;
@@ -39,7 +39,13 @@ pub(super) fn load_for(
 ) -> Result<(Settings, Warnings), Failure> {
     with_environment(|env| {
         let sources = sources(&arguments.config)?;
-        Ok(config::load_for(purpose, &sources, &arguments.set, env)?)
+        Ok(config::load_for(
+            purpose,
+            &sources,
+            &arguments.set,
+            env,
+            clock::now(),
+        )?)
     })
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::engine::ClosedRun;
+use crate::engine::{ClosedRun, Quiet, Why};
 use crate::model::{
     Action, Claim, Name, Outcome, Report, SpanId, Step, Timestamp, TraceId, Verdict,
 };
@@ -88,6 +88,27 @@ impl Timeline {
             );
             self.remark(judged.trace, remark);
         }
+    }
+
+    /// Notes what was found but stands on no span.
+    pub(super) fn quiet(&mut self, quiet: &Quiet) {
+        let finding = &quiet.report.finding;
+        let Some(judged) = finding.judged() else {
+            return;
+        };
+        let why = match &quiet.why {
+            Why::Trial => "metric only".to_owned(),
+            Why::Ignored(Some(reason)) => format!("ignored: {reason}"),
+            Why::Ignored(None) => "ignored".to_owned(),
+        };
+        let remark = Remark {
+            span: judged.span,
+            style: Style::new().dimmed(),
+            head: format!("{} ({why})", finding.anomaly),
+            text: finding.message.clone(),
+            breaks: false,
+        };
+        self.remark(judged.trace, remark);
     }
 
     /// Notes a remark on a step of a run.

@@ -21,5 +21,21 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<ExitCode, Failur
     for pipeline in &settings.pipelines {
         writeln!(out, "  {pipeline}")?;
     }
+    let counted = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("  1 {one}")),
+        count => Some(format!("  {count} {many}")),
+    };
+    let (overrides, ignored) = (
+        settings.engine.overrides.len(),
+        settings.engine.ignore.len(),
+    );
+    let lines = [
+        counted(overrides, "override", "overrides"),
+        counted(ignored, "ignored finding", "ignored findings"),
+    ];
+    for line in lines.into_iter().flatten() {
+        writeln!(out, "{line}")?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::control;
 use crate::exporters;
+use crate::model::Timestamp;
 use crate::receivers;
 
 use super::anomaly::{self, Anomaly};
@@ -28,10 +29,16 @@ pub enum Purpose {
 }
 
 /// Builds the settings; what is wrong goes to `problems`, and then the result is not to be used.
-pub(super) fn build(root: &Node, purpose: Purpose, problems: &mut Problems) -> Settings {
+pub(super) fn build(
+    root: &Node,
+    purpose: Purpose,
+    now: Timestamp,
+    problems: &mut Problems,
+) -> Settings {
     let mut builder = Builder {
         root,
         purpose,
+        now,
         problems,
         listeners: Listeners::default(),
     };
@@ -42,6 +49,7 @@ pub(super) fn build(root: &Node, purpose: Purpose, problems: &mut Problems) -> S
 struct Builder<'a, 'p> {
     root: &'a Node,
     purpose: Purpose,
+    now: Timestamp,
     problems: &'p mut Problems,
     listeners: Listeners,
 }
@@ -147,7 +155,7 @@ impl<'a> Builder<'a, '_> {
     fn processors(&mut self) -> Defined<Anomaly> {
         let mut read = Defined::new();
         for entry in defined(self.root, Section::Processors, self.problems) {
-            if let Some(settings) = anomaly::read(entry, self.problems) {
+            if let Some(settings) = anomaly::read(entry, self.now, self.problems) {
                 read.insert(entry.key.clone(), settings);
             }
         }

@@ -6,9 +6,13 @@
 mod anomaly;
 mod build;
 mod components;
+mod detectors;
 mod endpoints;
 mod expand;
+mod globs;
+mod ignore;
 mod merge;
+mod overrides;
 mod parse;
 mod pipelines;
 mod print;
@@ -26,6 +30,7 @@ pub use build::Purpose;
 pub use report::Report;
 pub use settings::{Exporter, Pipeline, Receiver, Settings};
 
+use crate::model::Timestamp;
 use problems::Problems;
 use report::{Problem, SourceText};
 use tree::{Node, Place};
@@ -59,7 +64,7 @@ impl Source {
 pub type Warnings = Report;
 
 /// Reads what `agent-sentinel run` needs: all sources, later ones over earlier ones, then `overrides`
-/// (`--set path=value`), with the environment expanded.
+/// (`--set path=value`), with the environment expanded. `now` tells what is out of date.
 ///
 /// # Errors
 /// Everything that is wrong, warnings included.
@@ -67,8 +72,9 @@ pub fn load(
     sources: &[Source],
     overrides: &[(String, String)],
     env: &dyn Fn(&str) -> Option<String>,
+    now: Timestamp,
 ) -> Result<(Settings, Warnings), Report> {
-    load_for(Purpose::Run, sources, overrides, env)
+    load_for(Purpose::Run, sources, overrides, env, now)
 }
 
 /// As [`load`], for a purpose.
@@ -80,11 +86,12 @@ pub fn load_for(
     sources: &[Source],
     overrides: &[(String, String)],
     env: &dyn Fn(&str) -> Option<String>,
+    now: Timestamp,
 ) -> Result<(Settings, Warnings), Report> {
     let mut load = Load::new(sources, overrides);
     let settings = load
         .tree(sources, overrides)
-        .map(|mut root| load.settings(&mut root, purpose, env));
+        .map(|mut root| load.settings(&mut root, purpose, env, now));
     match settings {
         Some(settings) if load.problems.errors() == 0 => Ok((settings, load.report())),
         _ => Err(load.report()),
@@ -208,9 +215,10 @@ impl Load {
         root: &mut Node,
         purpose: Purpose,
         env: &dyn Fn(&str) -> Option<String>,
+        now: Timestamp,
     ) -> Settings {
         expand::expand(root, env, &mut self.problems);
-        build::build(root, purpose, &mut self.problems)
+        build::build(root, purpose, now, &mut self.problems)
     }
 
     fn report(self) -> Report {

@@ -24,8 +24,11 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Adds one.
+    /// Adds one, unless it was said before: an override inherits what is wrong with the processor.
     pub(super) fn push(&mut self, problem: Problem) {
+        if self.found.contains(&problem) {
+            return;
+        }
         match self.found.len().cmp(&PROBLEMS_MAX) {
             Ordering::Less => self.found.push(problem),
             Ordering::Equal => self

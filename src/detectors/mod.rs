@@ -33,6 +33,7 @@ mod settings;
 mod stuck;
 mod stutter;
 mod table;
+mod tables;
 #[cfg(test)]
 mod testing;
 mod tool_hallucination;
@@ -56,7 +57,8 @@ pub use scope_escape::Config as ScopeEscapeConfig;
 pub use settings::{Common, KeyBy, Problem, Settings, ToolOverride};
 pub use stuck::Config as StuckConfig;
 pub use stutter::Config as StutterConfig;
-pub use table::{Table, Verdicts};
+pub use table::{Table, Told, Verdicts};
+pub use tables::{Choice, Override, Tables, Who};
 pub use tool_hallucination::Config as ToolHallucinationConfig;
 pub use transition_repeat::Config as TransitionRepeatConfig;
 pub use write_storm::Config as WriteStormConfig;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use globset::Glob;
 use serde::Deserialize;
 
-use crate::model::{AnomalyType, Role, Severity};
+use crate::model::{AnomalyType, Emit, Role, Severity};
 
 use super::{Rules, descriptor};
 
@@ -64,8 +64,17 @@ pub struct Common<'a> {
     pub severity: Option<Severity>,
     /// Which rule, in place of the processor's choice.
     pub rules: Option<Rules>,
+    /// How far its findings are told.
+    pub emit: Option<Emit>,
     /// Overrides for single tools, by glob.
     pub tools: &'a BTreeMap<String, ToolOverride>,
+}
+
+impl Common<'_> {
+    /// Whether it is judged.
+    pub fn judged(&self) -> bool {
+        self.enabled && self.emit != Some(Emit::Off)
+    }
 }
 
 /// What one detector does differently for tools whose name matches a glob; a plain name wins over
@@ -99,10 +108,38 @@ pub enum KeyBy {
 /// Something in the settings that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Path below `detectors`, as `stuck.threshold`.
-    pub key: String,
-    /// What is wrong and what is allowed.
+    /// Keys below `detectors` that lead to it, as `stuck`, `threshold`.
+    pub path: Vec<String>,
+    /// What is wrong.
     pub message: String,
+    /// What is allowed, where the message does not say it.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem at a path of keys that are separated by dots.
+    fn new(path: &str, message: impl Into<String>) -> Self {
+        Self {
+            path: path.split('.').map(str::to_owned).collect(),
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    /// A problem of what one detector does differently for some tools, and of one key of it.
+    fn of_tool(
+        anomaly: AnomalyType,
+        glob: &str,
+        key: Option<&str>,
+        message: impl Into<String>,
+    ) -> Self {
+        let path = [anomaly.name(), "tools", glob].into_iter().chain(key);
+        Self {
+            path: path.map(str::to_owned).collect(),
+            message: message.into(),
+            help: None,
+        }
+    }
 }
 
 impl Settings {
@@ -137,19 +174,15 @@ impl Settings {
         for anomaly in AnomalyType::ALL {
             let common = self.common(anomaly);
             if common.enabled && !descriptor(anomaly).available {
-                problems.push(Problem {
-                    key: format!("{anomaly}.enabled"),
-                    message: format!(
-                        "this build has no detector `{anomaly}`; set `enabled: false`"
-                    ),
-                });
+                problems.push(Problem::new(
+                    &format!("{anomaly}.enabled"),
+                    format!("this build has no detector `{anomaly}`; set `enabled: false`"),
+                ));
             }
             for glob in common.tools.keys() {
                 if let Err(error) = Glob::new(glob) {
-                    problems.push(Problem {
-                        key: format!("{anomaly}.tools"),
-                        message: format!("`{glob}` is no glob: {}", error.kind()),
-                    });
+                    let message = format!("`{glob}` is no glob: {}", error.kind());
+                    problems.push(Problem::of_tool(anomaly, glob, None, message));
                 }
             }
         }
@@ -168,12 +201,12 @@ impl Settings {
         };
         let Some(first) = family().next() else { return };
         for other in family().filter(|other| in_force(*other) != in_force(first)) {
-            problems.push(Problem {
-                key: format!("{other}.rules"),
-                message: format!(
+            problems.push(Problem::new(
+                &format!("{other}.rules"),
+                format!(
                     "`{other}` and `{first}` belong to one family and cannot follow different rules"
                 ),
-            });
+            ));
         }
     }
 
@@ -204,10 +237,8 @@ impl Settings {
     fn check_ranges(&self, rules: Rules, problems: &mut Vec<Problem>) {
         let mut at_least = |key: &str, value: u64, least: u64| {
             if value < least {
-                problems.push(Problem {
-                    key: key.to_owned(),
-                    message: format!("is {value}, must be at least {least}"),
-                });
+                let message = format!("is {value}, must be at least {least}");
+                problems.push(Problem::new(key, message));
             }
         };
         at_least("stuck.threshold", self.stuck.threshold.into(), 2);
@@ -232,10 +263,7 @@ impl Settings {
         at_least("goal_drift.window", self.goal_drift.window.into(), 3);
         at_least("error_rate.window", self.error_rate.window.into(), 2);
         let mut wrong = |key: &str, message: &str| {
-            problems.push(Problem {
-                key: key.to_owned(),
-                message: message.to_owned(),
-            });
+            problems.push(Problem::new(key, message));
         };
         if self.stutter.ngram != 4 {
             wrong(
@@ -251,10 +279,8 @@ impl Settings {
         }
         let share = self.error_rate.threshold;
         if !(share > 0.0 && share <= 1.0) {
-            problems.push(Problem {
-                key: "error_rate.threshold".to_owned(),
-                message: format!("is {share}, must be above 0 and at most 1"),
-            });
+            let message = format!("is {share}, must be above 0 and at most 1");
+            problems.push(Problem::new("error_rate.threshold", message));
         }
     }
 }
@@ -274,6 +300,8 @@ macro_rules! config {
             pub severity: Option<crate::model::Severity>,
             /// Which rule, in place of the processor's choice.
             pub rules: Option<crate::detectors::Rules>,
+            /// How far its findings are told.
+            pub emit: Option<crate::model::Emit>,
             /// Overrides for single tools, by glob.
             pub tools: std::collections::BTreeMap<String, crate::detectors::ToolOverride>,
             $( $(#[$field_meta])* pub $field: $ty, )*
@@ -285,6 +313,7 @@ macro_rules! config {
                     enabled: $enabled,
                     severity: None,
                     rules: None,
+                    emit: None,
                     tools: std::collections::BTreeMap::new(),
                     $( $field: $default, )*
                 }
@@ -298,6 +327,7 @@ macro_rules! config {
                     enabled: self.enabled,
                     severity: self.severity,
                     rules: self.rules,
+                    emit: self.emit,
                     tools: &self.tools,
                 }
             }
@@ -316,7 +346,10 @@ mod tests {
 
     fn problems(json: &str) -> Vec<String> {
         let problems = read(json).unwrap().check(Rules::Aware);
-        problems.into_iter().map(|problem| problem.key).collect()
+        problems
+            .into_iter()
+            .map(|problem| problem.path.join("."))
+            .collect()
     }
 
     #[test]
@@ -356,7 +389,7 @@ mod tests {
             ),
             (r#"{"budget_time": {"max": "0"}}"#, "budget_time.max"),
             (r#"{"budget_cost": {"max_usd": -1}}"#, "budget_cost.max_usd"),
-            (r#"{"stuck": {"tools": {"[": {}}}}"#, "stuck.tools"),
+            (r#"{"stuck": {"tools": {"[": {}}}}"#, "stuck.tools.["),
         ] {
             let found = problems(json);
             assert!(found.iter().any(|found| found == key), "{json}: {found:?}");

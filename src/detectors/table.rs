@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::lanes::{Limit, View};
-use crate::model::{AnomalyType, Lack};
+use crate::model::{AnomalyType, Emit, Lack, Severity};
 
 use super::{Detector, Judgement, Rules, Scope, Settings, TimeBudget};
 
@@ -17,6 +17,17 @@ pub struct Table {
     window_max: usize,
     time: Option<TimeBudget>,
     has_budgets: bool,
+    /// What is configured for each type, at its discriminant.
+    told: [Told; AnomalyType::ALL.len()],
+}
+
+/// How the findings of one type are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// How far.
+    pub emit: Emit,
+    /// The severity of all of them, raised or not, in place of the rule's own.
+    pub severity: Option<Severity>,
 }
 
 /// In the source systems one check reports one thing: the second is not looked at when the first fires.
@@ -41,7 +52,7 @@ impl Table {
     pub fn new(settings: &Settings, rules: Rules) -> Self {
         let detectors: Vec<Box<dyn Detector>> = AnomalyType::ALL
             .into_iter()
-            .filter(|anomaly| settings.common(*anomaly).enabled)
+            .filter(|anomaly| settings.common(*anomaly).judged())
             .filter_map(|anomaly| build(anomaly, settings, rules))
             .collect();
         let window_max = detectors
@@ -51,10 +62,21 @@ impl Table {
             .min(Self::WINDOW_MAX);
         let timed = settings.budget_time.enabled;
         let time = TimeBudget::new(&settings.budget_time, rules).filter(|_| timed);
+        let mut told = [Told::default(); AnomalyType::ALL.len()];
+        for anomaly in AnomalyType::ALL {
+            let common = settings.common(anomaly);
+            if let Some(cell) = told.get_mut(usize::from(anomaly as u8)) {
+                *cell = Told {
+                    emit: common.emit.unwrap_or_default(),
+                    severity: common.severity,
+                };
+            }
+        }
         Self {
             has_budgets: detectors.iter().any(|d| d.budget().is_some()),
             detectors,
             window_max,
+            told,
             time: time.filter(|time| time.rules() == Rules::Aware),
         }
     }
@@ -77,6 +99,14 @@ impl Table {
             .budget()
     }
 
+    /// Which rule of a type is in force; `None` when it is not judged.
+    pub fn rules_of(&self, anomaly: AnomalyType) -> Option<Rules> {
+        let mut detectors = self.detectors.iter();
+        detectors
+            .find(|detector| detector.anomaly() == anomaly)
+            .map(|detector| detector.rules())
+    }
+
     /// Limits that the step brings near, with what they are for.
     pub fn near(&self, view: &View<'_>) -> SmallVec<[(AnomalyType, Scope, Limit); 1]> {
         if !self.has_budgets {
@@ -88,6 +118,12 @@ impl Table {
         };
         let detectors = self.detectors.iter().map(AsRef::as_ref);
         detectors.filter_map(near).collect()
+    }
+
+    /// How the findings of a type are told.
+    pub fn told(&self, anomaly: AnomalyType) -> Told {
+        let told = self.told.get(usize::from(anomaly as u8));
+        told.copied().unwrap_or_default()
     }
 
     /// How many calls back the widest enabled window looks: what a lane has to keep.

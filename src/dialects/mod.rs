@@ -21,7 +21,7 @@ mod values;
 
 pub use envelopes::{BareArguments, BareResult, bare_arguments, bare_result, final_answer};
 pub use messages::goal_text;
-pub use origin::{Origin, origin};
+pub use origin::{Origin, origin, resource_text};
 pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};
 pub use tools::tool_names;
 

@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::otlp::{ResourceView, Value};
 
 use super::fields::{ATTRIBUTES, is_placeholder};
+use super::raw::Text;
 use super::values;
 
 /// What a resource says of its process.
@@ -48,4 +49,22 @@ pub fn origin<'a>(resource: &ResourceView<'a>) -> Origin<'a> {
     }
     origin.hash = hasher.digest();
     origin
+}
+
+/// The environment was renamed in the conventions: either key means both.
+const RENAMED: [&str; 2] = ["deployment.environment.name", "deployment.environment"];
+
+/// One attribute of a resource as text; of an attribute sent twice the later one counts, as in [`origin`].
+pub fn resource_text<'a>(resource: &ResourceView<'a>, key: &str) -> Option<Text<'a>> {
+    let find = |wanted: &str| {
+        let attributes = resource.attributes().take(ATTRIBUTES);
+        let found = attributes.filter(|(key, _)| *key == wanted).last();
+        found.and_then(|(_, value)| values::text(value))
+    };
+    find(key).or_else(|| {
+        let other = RENAMED.iter().find(|other| **other != key);
+        other
+            .filter(|_| RENAMED.contains(&key))
+            .and_then(|other| find(other))
+    })
 }

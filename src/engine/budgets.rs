@@ -1,6 +1,6 @@
 //! Budgets between judgements: which limits have been reported, and which have been announced.
 
-use crate::detectors::{Rules, Scope};
+use crate::detectors::{Choice, Rules, Scope};
 use crate::lanes::Limit;
 use crate::model::{AnomalyType, Report, Timestamp, TraceId};
 use crate::sessions::LaneId;
@@ -10,19 +10,27 @@ use super::counters::bump;
 
 impl Engine {
     /// Notes that a budget has been reported as passed: it is not reported again in its unit.
-    pub(super) fn note_passed(&mut self, trace: TraceId, lane: LaneId, report: &Report) {
+    pub(super) fn note_passed(
+        &mut self,
+        trace: TraceId,
+        lane: LaneId,
+        choice: Choice,
+        report: &Report,
+    ) {
         let finding = &report.finding;
+        let Some(table) = self.tables.get(choice) else {
+            return;
+        };
         let (Some(limit), Some(scope)) = (
             Limit::of(finding.anomaly, finding.reason),
-            self.table.budget_of(finding.anomaly),
+            table.budget_of(finding.anomaly),
         ) else {
             return;
         };
         let Some(judged) = finding.judged() else {
             return;
         };
-        let common = self.settings.detectors.common(finding.anomaly);
-        if common.rules.unwrap_or(self.settings.rules) == Rules::Source {
+        if table.rules_of(finding.anomaly) == Some(Rules::Source) {
             return;
         }
         if let Some(meter) = self.sessions.meter_mut(trace, lane, scope, judged.start) {

@@ -108,7 +108,7 @@ impl Engine {
 
     /// The types that could not be judged in a run, or not all the time.
     pub(super) fn not_assessed(&self, run: &Run) -> Vec<AnomalyType> {
-        self.table
+        self.tables
             .types()
             .filter(|anomaly| run.lacks.of(*anomaly).next().is_some())
             .collect()

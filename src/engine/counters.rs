@@ -18,6 +18,10 @@ pub struct Counters {
     pub runs_closed: [u64; CloseReason::ALL.len()],
     /// Reports by type and severity (info, warning, error, critical).
     pub reports: [[u64; 4]; TYPES],
+    /// Findings of rules on trial by type and severity (`emit: metric`).
+    pub trials: [[u64; 4]; TYPES],
+    /// Findings that somebody has accepted, by type.
+    pub ignored: [u64; TYPES],
     /// Reports whose span had left.
     pub late_reports: u64,
     /// Spans made for them.
@@ -54,11 +58,12 @@ impl Counters {
 
     /// Reports of one type and severity.
     pub fn reports_of(&self, anomaly: AnomalyType, severity: Severity) -> u64 {
-        self.reports
-            .get(usize::from(anomaly as u8))
-            .and_then(|row| row.get(column(severity)))
-            .copied()
-            .unwrap_or(0)
+        cell_of(&self.reports, anomaly, severity)
+    }
+
+    /// Findings of a rule on trial, of one type and severity.
+    pub fn trials_of(&self, anomaly: AnomalyType, severity: Severity) -> u64 {
+        cell_of(&self.trials, anomaly, severity)
     }
 
     /// Adds what an engine before this one had counted.
@@ -69,6 +74,8 @@ impl Counters {
             runs_opened,
             runs_closed,
             reports,
+            trials,
+            ignored,
             late_reports,
             synthetic_spans,
             late_steps,
@@ -91,6 +98,10 @@ impl Counters {
         for (row, earlier) in self.reports.iter_mut().zip(reports) {
             add(row, earlier);
         }
+        for (row, earlier) in self.trials.iter_mut().zip(trials) {
+            add(row, earlier);
+        }
+        add(&mut self.ignored, ignored);
         self.late_reports += late_reports;
         self.synthetic_spans += synthetic_spans;
         self.late_steps += late_steps;
@@ -108,13 +119,11 @@ impl Counters {
     }
 
     pub(super) fn note_report(&mut self, anomaly: AnomalyType, severity: Severity) {
-        if let Some(cell) = self
-            .reports
-            .get_mut(usize::from(anomaly as u8))
-            .and_then(|row| row.get_mut(column(severity)))
-        {
-            *cell += 1;
-        }
+        note(&mut self.reports, anomaly, severity);
+    }
+
+    pub(super) fn note_trial(&mut self, anomaly: AnomalyType, severity: Severity) {
+        note(&mut self.trials, anomaly, severity);
     }
 
     pub(super) fn note_hold(&mut self, nanos: u64) {
@@ -126,6 +135,23 @@ impl Counters {
         if let Some(cell) = self.hold_seconds.get_mut(bucket) {
             *cell += 1;
         }
+    }
+}
+
+fn cell_of(table: &[[u64; 4]; TYPES], anomaly: AnomalyType, severity: Severity) -> u64 {
+    table
+        .get(usize::from(anomaly as u8))
+        .and_then(|row| row.get(column(severity)))
+        .copied()
+        .unwrap_or(0)
+}
+
+fn note(table: &mut [[u64; 4]; TYPES], anomaly: AnomalyType, severity: Severity) {
+    if let Some(cell) = table
+        .get_mut(usize::from(anomaly as u8))
+        .and_then(|row| row.get_mut(column(severity)))
+    {
+        *cell += 1;
     }
 }
 

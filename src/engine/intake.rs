@@ -127,6 +127,7 @@ impl Engine {
         for site in self.sessions.superseded() {
             self.let_go(site, None, now, out);
         }
+        self.tables.meet(&self.sessions.names, step.agent.as_ref());
         let run = self.sessions.key_of(step.trace);
         work.steps.push(StepSite {
             index: step.index,
@@ -163,7 +164,7 @@ impl Engine {
 
     /// Keeps back the spans of this request on which a finding is provisional.
     fn hold_accused(&mut self, run: TraceId, work: &mut Work, now: Timestamp) {
-        for pending in self.accused(run, work.number) {
+        for pending in self.accused(run, work.number, now) {
             let Some(step) = work.step(pending.index).copied() else {
                 continue;
             };

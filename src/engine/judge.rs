@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
-use crate::detectors::Scope;
+use crate::detectors::{Choice, Scope};
 use crate::model::{AnomalyType, Finding, Timestamp, TraceId};
 use crate::policies::{Moment, Place, Steps};
 use crate::sessions::{LaneId, Pending, Run, Settle, Site};
@@ -124,11 +124,11 @@ impl Engine {
         let Some(run) = self.sessions.run(trace) else {
             return true;
         };
-        let Some(case) = case_of(&self.sessions, run, &pending) else {
+        let Some(case) = case_of(&self.sessions, &self.tables, run, &pending) else {
             self.drop_pending(trace, pending, now, out);
             return true;
         };
-        let opinion = ask_all(&self.table, &self.strikes, &case);
+        let opinion = ask_all(&self.tables, &self.strikes, &case);
         if let Some(due) = self.wait_for_parents(run, &pending, &opinion, now) {
             if let Some(run) = self.sessions.run_mut(trace)
                 && let Some(waits) = run.pending.iter_mut().find(|p| p.order == pending.order)
@@ -139,7 +139,10 @@ impl Engine {
             return false;
         }
         let (moment, key) = (case.moment, case.key);
-        let near = self.table.near(&case.view);
+        let table = self.tables.get(opinion.choice);
+        let near = table
+            .map(|table| table.near(&case.view))
+            .unwrap_or_default();
         self.announce(trace, pending.lane, moment.member.start, &near);
         self.conclude(trace, pending, opinion, moment, key, now, work, out);
         self.judge_later_ones(trace, pending, now, out);
@@ -164,7 +167,7 @@ impl Engine {
         }
         let calls = lane.lane.calls();
         let waits = opinion.findings.iter().any(|finding| {
-            let budget = self.table.budget_of(finding.anomaly);
+            let budget = self.tables.budget_of(opinion.choice, finding.anomaly);
             if budget.is_some_and(|scope| scope != Scope::Agent) {
                 return false;
             }
@@ -234,7 +237,7 @@ impl Engine {
             }
         }
         self.pass(trace, &pending, key, &found, moment);
-        self.report(trace, &pending, opinion.findings, moment, now, work, out);
+        self.report(trace, &pending, opinion, moment, now, work, out);
     }
 
     /// Tells the episodes that a step went by.
@@ -307,10 +310,10 @@ impl Engine {
             if run.pending.iter().any(|pending| pending.order == order) {
                 continue;
             }
-            let Some(case) = case_of(&self.sessions, run, &again) else {
+            let Some(case) = case_of(&self.sessions, &self.tables, run, &again) else {
                 continue;
             };
-            let opinion = ask_all(&self.table, &self.strikes, &case);
+            let opinion = ask_all(&self.tables, &self.strikes, &case);
             let (moment, key) = (case.moment, case.key);
             if !opinion.findings.is_empty() {
                 self.conclude(trace, again, opinion, moment, key, now, None, out);
@@ -320,7 +323,7 @@ impl Engine {
 
     /// Sites of the steps of one request that are not due but already look guilty of something that would
     /// be reported.
-    pub(super) fn accused(&self, trace: TraceId, body: u64) -> Vec<Site> {
+    pub(super) fn accused(&self, trace: TraceId, body: u64, now: Timestamp) -> Vec<Site> {
         let Some(run) = self.sessions.run(trace) else {
             return Vec::new();
         };
@@ -329,13 +332,16 @@ impl Engine {
             .iter()
             .filter(|pending| pending.site.body == body);
         let guilty = here.filter(|pending| {
-            let Some(case) = case_of(&self.sessions, run, pending) else {
+            let Some(case) = case_of(&self.sessions, &self.tables, run, pending) else {
                 return false;
             };
-            let opinion = ask_all(&self.table, &self.strikes, &case);
-            self.by_place(run, pending.lane, opinion.findings)
+            let opinion = ask_all(&self.tables, &self.strikes, &case);
+            let choice = opinion.choice;
+            self.by_place(run, pending.lane, choice, opinion.findings)
                 .into_iter()
-                .any(|(place, findings)| self.desk.would_report(place, findings, case.moment))
+                .flat_map(|(place, findings)| self.desk.would_admit(place, findings, case.moment))
+                .map(|admitted| self.report_of(run, pending, choice, admitted, case.moment))
+                .any(|report| self.hushed(choice, &report, now).is_none())
         });
         guilty.map(|pending| pending.site).collect()
     }
@@ -345,11 +351,12 @@ impl Engine {
         &self,
         run: &Run,
         lane: LaneId,
+        choice: Choice,
         findings: Vec<Finding>,
     ) -> SmallVec<[(Place, Vec<Finding>); 2]> {
         let mut groups: SmallVec<[(Place, Vec<Finding>); 2]> = SmallVec::new();
         for finding in findings {
-            let budget = self.table.budget_of(finding.anomaly);
+            let budget = self.tables.budget_of(choice, finding.anomaly);
             let place = place_of(finding.anomaly, budget, run, lane);
             match groups.iter_mut().find(|(other, _)| *other == place) {
                 Some((_, group)) => group.push(finding),

@@ -36,7 +36,7 @@ pub(crate) mod testing;
 mod tests;
 mod timers;
 
-use crate::detectors::Table;
+use crate::detectors::Tables;
 use crate::model::{AnomalyType, Lack, Name, Release, Report, Service, Timestamp, TraceId};
 use crate::policies::Desk;
 use crate::sessions::Sessions;
@@ -59,10 +59,30 @@ pub struct Output {
     pub releases: Vec<Release>,
     /// What was found, in order.
     pub reports: Vec<Report>,
+    /// What was found but stands on no span, in order.
+    pub quiet: Vec<Quiet>,
     /// Runs that were closed.
     pub closed: Vec<ClosedRun>,
     /// Detectors that panicked just now; three times, and the type is off.
     pub panics: Vec<(AnomalyType, bool)>,
+}
+
+/// A finding that is counted and not told on its span.
+#[derive(Clone, Debug)]
+pub struct Quiet {
+    /// The finding.
+    pub report: Report,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a finding is not told on its span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Its rule is on trial (`emit: metric`).
+    Trial,
+    /// Somebody has accepted it (`ignore`), and this is the reason given.
+    Ignored(Option<Name>),
 }
 
 /// A run that was closed: one line for a person, one record for `replay --sessions`.
@@ -137,7 +157,7 @@ pub struct RunStatus {
 pub struct Engine {
     settings: Settings,
     sessions: Sessions,
-    table: Table,
+    tables: Tables,
     desk: Desk,
     holds: Holds,
     timers: Timers,
@@ -153,12 +173,12 @@ impl Engine {
         let source = settings.rules == crate::detectors::Rules::Source;
         settings.sessions.source = source;
         settings.policy.source = source;
-        let table = Table::new(&settings.detectors, settings.rules);
-        settings.sessions.meters = table.has_budgets();
+        let tables = Tables::new(&settings.detectors, &settings.overrides, settings.rules);
+        settings.sessions.meters = tables.has_budgets();
         Self {
-            sessions: Sessions::new(settings.sessions.clone(), table.window_max()),
+            sessions: Sessions::new(settings.sessions.clone(), tables.window_max()),
             desk: Desk::new(settings.policy.clone()),
-            table,
+            tables,
             holds: Holds::default(),
             timers: Timers::default(),
             strikes: Strikes::default(),
@@ -234,7 +254,7 @@ impl Engine {
 
     /// The types that are judged.
     pub fn types(&self) -> impl Iterator<Item = AnomalyType> + '_ {
-        self.table.types()
+        self.tables.types()
     }
 
     /// Answers a question; changes nothing.

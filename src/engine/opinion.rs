@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use smallvec::SmallVec;
 
-use crate::detectors::{Detector, Judgement, Table};
+use crate::detectors::{Choice, Detector, Judgement, Tables, Who};
 use crate::lanes::{At, View};
 use crate::model::{AnomalyType, Finding, Lack};
 use crate::policies::Moment;
@@ -38,6 +38,8 @@ pub(super) struct Opinion {
     pub(super) findings: Vec<Finding>,
     pub(super) lacks: SmallVec<[(AnomalyType, Lack); 2]>,
     pub(super) panicked: SmallVec<[AnomalyType; 1]>,
+    /// By which detectors it was judged.
+    pub(super) choice: Choice,
 }
 
 /// One step as it stands in its lane, with all that policy wants to know.
@@ -47,10 +49,12 @@ pub(super) struct Case<'a> {
     pub(super) key: Option<u64>,
     pub(super) fired: u32,
     pub(super) lane_unknown: bool,
+    pub(super) choice: Choice,
 }
 
 pub(super) fn case_of<'a>(
     sessions: &'a Sessions,
+    tables: &Tables,
     run: &'a Run,
     pending: &Pending,
 ) -> Option<Case<'a>> {
@@ -78,6 +82,16 @@ pub(super) fn case_of<'a>(
         (None, Some(reply)) => (reply.member(), reply.turn, None, 0, false),
         (None, None) => return None,
     };
+    let (audience, tool) = match (view.call(), view.reply()) {
+        (Some(call), _) => (call.audience, Some(call.tool)),
+        (None, Some(reply)) => (reply.audience, reply.wanted.map(|wanted| wanted.tool)),
+        (None, None) => (0, None),
+    };
+    let choice = tables.choose(&Who {
+        audience,
+        agent: lane.agent(),
+        tool,
+    });
     let moment = Moment {
         member,
         turn,
@@ -91,11 +105,18 @@ pub(super) fn case_of<'a>(
         key,
         fired,
         lane_unknown,
+        choice,
     })
 }
 
-pub(super) fn ask_all(table: &Table, strikes: &Strikes, case: &Case<'_>) -> Opinion {
-    let mut opinion = Opinion::default();
+pub(super) fn ask_all(tables: &Tables, strikes: &Strikes, case: &Case<'_>) -> Opinion {
+    let mut opinion = Opinion {
+        choice: case.choice,
+        ..Opinion::default()
+    };
+    let Some(table) = tables.get(case.choice) else {
+        return opinion;
+    };
     let mut panicked = SmallVec::new();
     let verdicts = table.judge_with(&case.view, |detector: &dyn Detector, view| {
         if strikes.is_out(detector.anomaly()) {

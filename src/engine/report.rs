@@ -1,12 +1,17 @@
 //! From findings to reports: what policy lets out, on which span, with which cost.
 
 use crate::annotations;
-use crate::model::{Carrier, Finding, Report, Severity, Timestamp, TraceId, Waste, fingerprint};
+use crate::detectors::{Choice, Told};
+use crate::model::{
+    AnomalyType, Carrier, Emit, Report, Severity, Timestamp, TraceId, Waste, fingerprint,
+};
 use crate::policies::{Admitted, Moment};
 use crate::sessions::{Pending, Run, Site};
 
+use super::counters::bump;
 use super::intake::Work;
-use super::{Engine, Mode, Output};
+use super::opinion::Opinion;
+use super::{Engine, Mode, Output, Quiet, Why};
 
 impl Engine {
     /// Hands the findings of one step to policy and puts what it lets out on the step's span: in the request
@@ -19,7 +24,7 @@ impl Engine {
         &mut self,
         trace: TraceId,
         pending: &Pending,
-        findings: Vec<Finding>,
+        opinion: Opinion,
         moment: Moment,
         now: Timestamp,
         mut work: Option<&mut Work>,
@@ -31,7 +36,7 @@ impl Engine {
             .get(pending.site)
             .map(|held| (held.span, held.times));
         let groups = match self.sessions.run(trace) {
-            Some(run) => self.by_place(run, pending.lane, findings),
+            Some(run) => self.by_place(run, pending.lane, opinion.choice, opinion.findings),
             None => return,
         };
         for (place, findings) in groups {
@@ -40,7 +45,14 @@ impl Engine {
                     continue;
                 };
                 let resource = resource_of(run, pending);
-                let mut report = report_of(run, pending, admitted, moment);
+                let mut report = self.report_of(run, pending, opinion.choice, admitted, moment);
+                if let Some(why) = self.hushed(opinion.choice, &report, now) {
+                    report.carrier = Carrier::Log(pending.span);
+                    self.note_quiet(trace, &report, &why);
+                    self.note_passed(trace, pending.lane, opinion.choice, &report);
+                    out.quiet.push(Quiet { report, why });
+                    continue;
+                }
                 if self.settings.mode == Mode::Observe {
                     report.carrier = Carrier::Log(pending.span);
                 } else if held.is_some() {
@@ -52,7 +64,7 @@ impl Engine {
                     self.send_late(&mut report, pending.span, resource, out);
                 }
                 self.note(trace, &report);
-                self.note_passed(trace, pending.lane, &report);
+                self.note_passed(trace, pending.lane, opinion.choice, &report);
                 out.reports.push(report);
             }
         }
@@ -111,6 +123,99 @@ impl Engine {
         })
     }
 
+    /// Why a finding is not told on its span, if it is not.
+    pub(super) fn hushed(&self, choice: Choice, report: &Report, now: Timestamp) -> Option<Why> {
+        let mut accepted = self.settings.ignore.iter();
+        if let Some(entry) = accepted.find(|entry| entry.covers(report, now)) {
+            return Some(Why::Ignored(entry.reason.clone()));
+        }
+        let told = self.told(choice, report.finding.anomaly);
+        (told.emit != Emit::Span).then_some(Why::Trial)
+    }
+
+    fn told(&self, choice: Choice, anomaly: AnomalyType) -> Told {
+        self.tables
+            .get(choice)
+            .map_or(Told::default(), |table| table.told(anomaly))
+    }
+
+    fn note_quiet(&mut self, trace: TraceId, report: &Report, why: &Why) {
+        let anomaly = report.finding.anomaly;
+        match why {
+            Why::Ignored(_) => bump(&mut self.counters.ignored, anomaly),
+            Why::Trial => {
+                self.counters.note_trial(anomaly, report.severity);
+                if let Some(run) = self.sessions.run_mut(trace) {
+                    run.tally.findings = run.tally.findings.saturating_add(1);
+                }
+            }
+        }
+    }
+
+    /// All that people need around a finding.
+    pub(super) fn report_of(
+        &self,
+        run: &Run,
+        pending: &Pending,
+        choice: Choice,
+        admitted: Admitted,
+        moment: Moment,
+    ) -> Report {
+        let agent = run
+            .lane(pending.lane)
+            .and_then(|lane| lane.agent())
+            .cloned();
+        let Admitted {
+            finding,
+            also,
+            state,
+            severity,
+            episode,
+        } = admitted;
+        let onset = episode.at_onset;
+        let waste = Waste {
+            calls: u32::try_from(finding.members.len())
+                .unwrap_or(u32::MAX)
+                .max(
+                    moment
+                        .calls
+                        .saturating_sub(onset.calls)
+                        .saturating_add(episode.onset_count),
+                ),
+            ms: u64::try_from(moment.member.end.since(episode.onset.start).as_millis())
+                .unwrap_or(u64::MAX),
+            tokens: difference(moment.tokens, onset.tokens),
+            cost_usd: match (moment.cost_usd, onset.cost_usd) {
+                (Some(now), then) => Some(now - then.unwrap_or(0.0)),
+                (None, _) => None,
+            },
+        };
+        // Raising is the rule's own word as well: what is configured stands.
+        let severity = self
+            .told(choice, finding.anomaly)
+            .severity
+            .unwrap_or(severity);
+        Report {
+            severity,
+            state,
+            episode: episode.id,
+            fingerprint: fingerprint(
+                &episode.rule_name(),
+                &run.service,
+                episode.tool.as_deref(),
+                agent.as_deref(),
+            ),
+            session: run.session.clone(),
+            service: run.service.clone(),
+            agent,
+            also,
+            waste,
+            carrier: Carrier::Span(pending.span),
+            at: moment.member.end,
+            finding,
+        }
+    }
+
     fn note(&mut self, trace: TraceId, report: &Report) {
         self.counters
             .note_report(report.finding.anomaly, report.severity);
@@ -129,57 +234,6 @@ impl Engine {
         if let Some(tokens) = report.waste.tokens {
             tally.waste_tokens = Some(tally.waste_tokens.unwrap_or(0).max(tokens));
         }
-    }
-}
-
-fn report_of(run: &Run, pending: &Pending, admitted: Admitted, moment: Moment) -> Report {
-    let agent = run
-        .lane(pending.lane)
-        .and_then(|lane| lane.agent())
-        .cloned();
-    let Admitted {
-        finding,
-        also,
-        state,
-        severity,
-        episode,
-    } = admitted;
-    let onset = episode.at_onset;
-    let waste = Waste {
-        calls: u32::try_from(finding.members.len())
-            .unwrap_or(u32::MAX)
-            .max(
-                moment
-                    .calls
-                    .saturating_sub(onset.calls)
-                    .saturating_add(episode.onset_count),
-            ),
-        ms: u64::try_from(moment.member.end.since(episode.onset.start).as_millis())
-            .unwrap_or(u64::MAX),
-        tokens: difference(moment.tokens, onset.tokens),
-        cost_usd: match (moment.cost_usd, onset.cost_usd) {
-            (Some(now), then) => Some(now - then.unwrap_or(0.0)),
-            (None, _) => None,
-        },
-    };
-    Report {
-        severity,
-        state,
-        episode: episode.id,
-        fingerprint: fingerprint(
-            &episode.rule_name(),
-            &run.service,
-            episode.tool.as_deref(),
-            agent.as_deref(),
-        ),
-        session: run.session.clone(),
-        service: run.service.clone(),
-        agent,
-        also,
-        waste,
-        carrier: Carrier::Span(pending.span),
-        at: moment.member.end,
-        finding,
     }
 }
 

@@ -14,6 +14,10 @@ pub struct Settings {
     pub sessions: sessions::Settings,
     /// Thresholds of the detectors.
     pub detectors: detectors::Settings,
+    /// Other detectors for some steps; the first that means a step counts.
+    pub overrides: Vec<detectors::Override>,
+    /// Findings that are not told.
+    pub ignore: Vec<policies::Ignore>,
     /// The world in which all rules live unless a detector says otherwise.
     pub rules: detectors::Rules,
     /// Cooldown.

@@ -39,6 +39,7 @@ fn bare(trace_n: u8, span_n: u32, start: u64, end: u64, action: Action) -> Step 
         start: ms(start),
         end: ms(end),
         resource: 1,
+        audience: 0,
         scope: 1,
         service: Service {
             namespace: Name::default(),

@@ -72,6 +72,8 @@ pub struct Call {
     pub parent: Option<SpanId>,
     /// Hash of the instrumentation scope: two scopes may tell of one call.
     pub scope: u64,
+    /// See [`crate::model::Step::audience`].
+    pub audience: u64,
     /// The id under which a model asked for it.
     pub call_id: Option<CallId>,
     /// 0-based index among the steps of the run, by arrival.
@@ -169,6 +171,8 @@ pub struct Reply {
     pub end: Timestamp,
     /// Hash of the resource that sent it.
     pub resource: u64,
+    /// See [`crate::model::Step::audience`].
+    pub audience: u64,
     /// Its text; `None` when not captured.
     pub text: Option<TextFacts>,
     /// Its reasoning.

@@ -8,6 +8,13 @@ use crate::model::Name;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(u32);
 
+impl NameId {
+    /// Its place among the names of its engine, from 0.
+    pub fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(0)
+    }
+}
+
 /// The table of names. Bounded: beyond [`Names::MAX`] distinct names all new ones read `_other`.
 #[derive(Debug)]
 pub struct Names {
@@ -42,11 +49,15 @@ impl Names {
         id
     }
 
+    /// All names, by [`NameId::index`]; only ever appended to.
+    pub fn all(&self) -> &[Name] {
+        &self.texts
+    }
+
     /// The name of a number.
     pub fn text(&self, id: NameId) -> Name {
-        let index = usize::try_from(id.0).unwrap_or(0);
         self.texts
-            .get(index)
+            .get(id.index())
             .or_else(|| self.texts.first())
             .cloned()
             .unwrap_or_default()

@@ -22,7 +22,7 @@ pub use fingerprint::fingerprint;
 pub use ids::{Name, SpanId, TraceId};
 pub use pressure::Pressure;
 pub use release::{
-    Carrier, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Waste,
+    Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Waste,
 };
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{

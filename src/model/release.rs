@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use serde::Deserialize;
 use smallvec::SmallVec;
 
 use super::{AnomalyType, Finding, Name, Service, Severity, SpanId, Timestamp};
@@ -73,6 +74,19 @@ impl EpisodeState {
 pub const OUR_SCOPE: &str = "sentinel";
 /// Attribute that is true on spans of our own making.
 pub const SYNTHETIC: &str = "sentinel.synthetic";
+
+/// How far findings are told (`emit`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Emit {
+    /// On the span.
+    #[default]
+    Span,
+    /// In metrics and reports only: a rule on trial. Episodes and cooldown are as if it were told.
+    Metric,
+    /// Not judged at all.
+    Off,
+}
 
 /// How a report leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,8 @@ pub struct Step {
     pub end: Timestamp,
     /// Hash of the resource: equal means the same process.
     pub resource: u64,
+    /// Which overrides its resource is meant by, as a bit set in their order; 0 where there are none.
+    pub audience: u64,
     /// Hash of the instrumentation scope's name: two scopes may tell of one call.
     pub scope: u64,
     /// Who emitted it.

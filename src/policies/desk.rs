@@ -97,10 +97,10 @@ impl Desk {
         admitted
     }
 
-    /// Whether handing these in would report anything. Changes nothing.
-    pub fn would_report(&self, place: Place, findings: Vec<Finding>, at: Moment) -> bool {
+    /// What handing these in would report. Changes nothing.
+    pub fn would_admit(&self, place: Place, findings: Vec<Finding>, at: Moment) -> Vec<Admitted> {
         let mut episodes = self.places.get(&place).cloned().unwrap_or_default();
-        !super::admit::admit(&self.settings, &mut episodes, place, findings, at).is_empty()
+        super::admit::admit(&self.settings, &mut episodes, place, findings, at)
     }
 
     /// A step of a place went by: with `key`, the call's; without, nothing of the family. Episodes to which

@@ -9,5 +9,5 @@ mod settings;
 
 pub use desk::{Admitted, Desk, Moment, Place, Steps};
 pub use episode::Episode;
-pub use ignore::ignore_line;
+pub use ignore::{Ignore, ignore_line};
 pub use settings::Settings;

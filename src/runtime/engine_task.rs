@@ -224,6 +224,15 @@ impl<M: Machine> Task<M> {
         for report in self.out.reports.drain(..) {
             tell(&report);
         }
+        // Counted: whoever wants to read them replays.
+        for quiet in self.out.quiet.drain(..) {
+            tracing::debug!(
+                r#type = quiet.report.finding.anomaly.name(),
+                session = %quiet.report.session,
+                why = ?quiet.why,
+                "finding not told: {}", quiet.report.finding.message
+            );
+        }
         // Summaries of runs are for `replay`; here they are counted.
         self.out.closed.clear();
         for (anomaly, off) in self.out.panics.drain(..) {

@@ -197,6 +197,7 @@ impl<M: Machine> Guarded<M> {
         }
         out.releases.append(&mut self.scratch.releases);
         out.reports.append(&mut self.scratch.reports);
+        out.quiet.append(&mut self.scratch.quiet);
         out.closed.append(&mut self.scratch.closed);
         out.panics.append(&mut self.scratch.panics);
     }

@@ -21,6 +21,7 @@ pub(super) fn plain_call(
         span: step.span,
         parent: step.parent,
         scope: step.scope,
+        audience: step.audience,
         call_id: call.call_id,
         step: index,
         start: step.start,

@@ -336,6 +336,7 @@ impl Run {
             start: step.start,
             end: step.end,
             resource: step.resource,
+            audience: step.audience,
             text: None,
             reasoning: None,
             finish: Finish::Unknown,

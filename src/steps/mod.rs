@@ -3,6 +3,7 @@
 //! Invariant: a [`Reader`] is stateless but for caches; what it reads depends on the body and its settings
 //! alone. Steps own what they need: no text of the body lives on in them.
 
+mod audiences;
 mod caches;
 mod call;
 mod names;
@@ -13,5 +14,6 @@ mod senders;
 mod settings;
 
 pub use crate::actions::Watch;
+pub use audiences::{Audiences, Condition};
 pub use reader::{Reader, Reading};
 pub use settings::Settings;

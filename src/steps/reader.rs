@@ -14,7 +14,7 @@ use crate::otlp::{self, BodyError, Malformed, Seen};
 use super::caches::Caches;
 use super::names::Names;
 use super::senders::Senders;
-use super::{Settings, call, reply};
+use super::{Audiences, Settings, call, reply};
 
 /// A body that was read.
 #[derive(Clone, Debug)]
@@ -47,6 +47,7 @@ pub struct Reader {
     pub(super) caches: Caches,
     pub(super) calls: fingerprints::Cache,
     pub(super) scripts: Scripts,
+    audiences: Audiences,
     sender: Option<Sender>,
     senders: Senders,
     /// How many steps the body before held: room for as many is made at once.
@@ -65,6 +66,7 @@ struct Sender {
     working_directory: Option<Name>,
     session: Option<Name>,
     hash: u64,
+    audience: u64,
 }
 
 impl Reader {
@@ -83,6 +85,7 @@ impl Reader {
             caches: Caches::new(settings.seed),
             calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),
             scripts: Scripts::with_seed(settings.seed),
+            audiences: settings.audiences.clone(),
             sender: None,
             senders: Senders::default(),
             expected: 0,
@@ -162,6 +165,7 @@ impl Reader {
             start: span.start(),
             end: span.end(),
             resource: sender.hash,
+            audience: sender.audience,
             scope: xxh3_64(seen.scope.name().as_bytes()),
             service: sender.service,
             agent,
@@ -199,6 +203,7 @@ impl Reader {
             working_directory: working_directory.map(|path| self.names.name(path)),
             session: session.map(|id| self.names.name(id)),
             hash,
+            audience: self.audiences.of(seen.resource),
         };
         self.senders.meet(sender.hash, seen.resource);
         self.sender = Some(sender.clone());

@@ -4,6 +4,8 @@ use serde::Deserialize;
 
 use crate::actions;
 
+use super::Audiences;
+
 /// Settings of a [`super::Reader`].
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -25,6 +27,9 @@ pub struct Settings {
     /// Where writes may go, and by whose rules they are read. Set from the detectors' keys.
     #[serde(skip)]
     pub watch: actions::Watch,
+    /// Which resources the overrides mean. Set from the overrides, not by a key of its own.
+    #[serde(skip)]
+    pub audiences: Audiences,
     /// Seeds keys and caches, so that who sends spans cannot foresee them. Never configured: the same for
     /// all readers of a process, else equal calls would have unequal keys.
     #[serde(skip)]

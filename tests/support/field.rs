@@ -828,8 +828,9 @@ impl Found {
 /// What the engine says of requests under the configuration of a case, in the order of its reports.
 pub fn judge(case: &Case, requests: &[Request], dialect: Dialect) -> Vec<Found> {
     let source = Source::file(case.id.as_str(), config(case));
-    let (settings, _) = config::load_for(Purpose::Replay, &[source], &[], &|_| None)
-        .unwrap_or_else(|report| panic!("{}: {}", case.id, report.render(false)));
+    let (settings, _) =
+        config::load_for(Purpose::Replay, &[source], &[], &|_| None, Timestamp::ZERO)
+            .unwrap_or_else(|report| panic!("{}: {}", case.id, report.render(false)));
     let mut reader = Reader::new(Arc::new(settings.steps));
     let mut engine = Engine::new(settings.engine);
     let mut out = Output::default();

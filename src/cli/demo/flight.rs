@@ -121,7 +121,7 @@ service:
     traces: {{receivers: [otlp], processors: [anomaly], exporters: [otlp_grpc]}}
 "
     );
-    let loaded = config::load(&[Source::file("demo", text)], &[], &|_| None);
+    let loaded = config::load(&[Source::file("demo", text)], &[], &|_| None, clock::now());
     let (settings, _) = loaded.map_err(|report| DemoError::Start(report.to_string()))?;
     Ok(settings)
 }

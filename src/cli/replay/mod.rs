@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::config::Purpose;
-use crate::engine::Output;
+use crate::engine::{Output, Quiet, Why};
 use crate::model::Severity;
 use crate::otlp;
 use crate::runtime::files;
@@ -154,6 +154,8 @@ struct Printer {
     annotated: Option<Box<dyn Write>>,
     worst: Option<Severity>,
     findings: u64,
+    on_trial: u64,
+    ignored: u64,
 }
 
 impl Printer {
@@ -176,6 +178,8 @@ impl Printer {
             annotated,
             worst: None,
             findings: 0,
+            on_trial: 0,
+            ignored: 0,
         })
     }
 
@@ -198,6 +202,9 @@ impl Printer {
                 Format::Text => self.timeline.report(&report),
             }
         }
+        for quiet in out.quiet.drain(..) {
+            self.quiet(&quiet)?;
+        }
         for closed in out.closed.drain(..) {
             if let Some(sessions) = &mut self.sessions {
                 sessions.add(&closed);
@@ -211,6 +218,24 @@ impl Printer {
                 let line = otlp::to_json(&otlp::pack(&release))
                     .map_err(|error| Failure::Software(error.to_string()))?;
                 writeln!(annotated, "{line}")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands on no span: a rule on trial is told as such, what was accepted to people only.
+    fn quiet(&mut self, quiet: &Quiet) -> Result<(), Failure> {
+        match quiet.why {
+            Why::Trial => self.on_trial += 1,
+            Why::Ignored(_) => self.ignored += 1,
+        }
+        match (self.format, &quiet.why) {
+            (Format::Text, _) => self.timeline.quiet(quiet),
+            (Format::Json, Why::Ignored(_)) => {}
+            (Format::Json, Why::Trial) => {
+                let line = record::on_trial(&quiet.report)
+                    .map_err(|error| Failure::Software(error.to_string()))?;
+                writeln!(self.stdout, "{line}")?;
             }
         }
         Ok(())
@@ -237,11 +262,20 @@ impl Printer {
                 } else {
                     String::new()
                 };
-                writeln!(
+                write!(
                     self.stdout,
                     "{spans} spans{cut}, {sessions} sessions, {} findings in {found} of them",
                     self.findings
                 )?;
+                for (count, what) in [
+                    (self.on_trial, "for metrics only"),
+                    (self.ignored, "ignored"),
+                ] {
+                    if count > 0 {
+                        write!(self.stdout, ", {count} {what}")?;
+                    }
+                }
+                writeln!(self.stdout)?;
             }
         }
         self.stdout.flush()?;

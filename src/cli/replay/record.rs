@@ -34,6 +34,9 @@ struct FindingRecord<'a> {
     message: &'a str,
     evidence: BTreeMap<&'a str, Value>,
     also: Vec<&'static str>,
+    /// `metric` for a finding of a rule on trial, else absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emit: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -55,6 +58,18 @@ struct CarrierRecord {
 /// # Errors
 /// None that can occur: all members are plain.
 pub(super) fn finding(report: &Report) -> Result<String, serde_json::Error> {
+    line(report, None)
+}
+
+/// The line of a finding of a rule on trial: it stands on no span.
+///
+/// # Errors
+/// As [`finding`].
+pub(super) fn on_trial(report: &Report) -> Result<String, serde_json::Error> {
+    line(report, Some("metric"))
+}
+
+fn line(report: &Report, emit: Option<&'static str>) -> Result<String, serde_json::Error> {
     let finding = &report.finding;
     let judged = finding.judged();
     let (kind, span) = match report.carrier {
@@ -97,6 +112,7 @@ pub(super) fn finding(report: &Report) -> Result<String, serde_json::Error> {
         message: &finding.message,
         evidence: evidence(report),
         also: report.also.iter().map(|anomaly| anomaly.name()).collect(),
+        emit,
     })
 }
 

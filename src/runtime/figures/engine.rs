@@ -142,38 +142,51 @@ fn items(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
 }
 
 fn anomalies(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
+    type Count = fn(&Counters, AnomalyType, Severity) -> u64;
     const SEVERITIES: [Severity; 4] = [
         Severity::Info,
         Severity::Warning,
         Severity::Error,
         Severity::Critical,
     ];
-    let of = engine.clone();
-    catalogue.add(
-        Kind::Counter,
-        "sentinel_anomalies",
-        "Findings reported",
-        move |observe| {
+    let tables: [(&'static str, &'static str, Count, bool); 2] = [
+        (
+            "sentinel_anomalies",
+            "Findings reported",
+            Counters::reports_of,
+            true,
+        ),
+        (
+            "sentinel_shadow_findings",
+            "Findings of rules on trial (emit: metric): on no span",
+            Counters::trials_of,
+            false,
+        ),
+    ];
+    for (name, help, count_of, from_start) in tables {
+        let of = engine.clone();
+        catalogue.add(Kind::Counter, name, help, move |observe| {
             let snapshot = of.snapshot();
             for anomaly in AnomalyType::ALL {
                 for severity in SEVERITIES {
-                    let count = snapshot.counters.reports_of(anomaly, severity);
+                    let count = count_of(&snapshot.counters, anomaly, severity);
                     // What can be found is there from the start; critical only where somebody set it.
-                    let expected =
-                        severity != Severity::Critical && snapshot.types.contains(&anomaly);
+                    let expected = from_start
+                        && severity != Severity::Critical
+                        && snapshot.types.contains(&anomaly);
                     if count > 0 || expected {
                         let labels = [("detector", anomaly.name()), ("severity", severity.name())];
                         observe(&labels, Value::Count(count));
                     }
                 }
             }
-        },
-    );
+        });
+    }
 }
 
 fn by_detector(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
     type Row = fn(&Snapshot) -> &[u64];
-    let rows: [(Kind, &'static str, &'static str, Row); 4] = [
+    let rows: [(Kind, &'static str, &'static str, Row); 5] = [
         (
             Kind::Gauge,
             "sentinel_episodes_open",
@@ -191,6 +204,12 @@ fn by_detector(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
             "sentinel_budgets_near",
             "Sessions, agents or turns that reached four fifths of a budget",
             |of| &of.counters.budgets_near,
+        ),
+        (
+            Kind::Counter,
+            "sentinel_ignored_findings",
+            "Findings that an ignore entry accepts: not told",
+            |of| &of.counters.ignored,
         ),
         (
             Kind::Counter,

@@ -309,6 +309,7 @@ mod tests {
         sentinel_held_over_limit_spans counter
         sentinel_held_spans gauge
         sentinel_hold_seconds histogram
+        sentinel_ignored_findings counter
         sentinel_intake_bytes gauge
         sentinel_intake_requests gauge
         sentinel_late_findings counter
@@ -321,6 +322,7 @@ mod tests {
         sentinel_sessions_closed counter
         sentinel_sessions_open gauge
         sentinel_sessions_opened counter
+        sentinel_shadow_findings counter
         sentinel_spans_dropped counter
         sentinel_state_bytes gauge
         sentinel_steps counter

@@ -61,6 +61,7 @@ impl Bench {
                 span: SpanId::from_slice(&span).unwrap(),
                 parent: None,
                 scope: 0,
+                audience: 0,
                 call_id: None,
                 step: number,
                 start,

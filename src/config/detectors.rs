@@ -36,8 +36,9 @@ impl<'a> Written<'a> {
         self.find(path).map_or(self.place, Entry::shown)
     }
 
-    /// Reports everything that cannot be. `rules` is the processor's choice.
-    pub(super) fn check(&self, settings: &Settings, rules: Rules, problems: &mut Problems) {
+    /// Reports everything that cannot be. `rules` is the processor's choice. Returns whether the family follows
+    /// one kind of rules.
+    pub(super) fn check(&self, settings: &Settings, rules: Rules, problems: &mut Problems) -> bool {
         let mut lacking = Vec::new();
         let mut mixed = None;
         for problem in settings.check(rules) {
@@ -64,9 +65,11 @@ impl<'a> Written<'a> {
             problems.push(found.helps(problem.help));
         }
         self.lacking(&lacking, problems);
+        let one_world = mixed.is_none();
         if let Some(message) = mixed {
             self.mixed(message, problems);
         }
+        one_world
     }
 
     /// Types that this build lacks and that somebody wants: by their thresholds, or in so many words.

@@ -36,11 +36,13 @@ struct Match {
     resource: Vec<Condition>,
     agent: Option<GlobMatcher>,
     tool: Option<GlobMatcher>,
+    /// Something of it could not be read.
+    broken: bool,
 }
 
 impl Match {
     fn is_everything(&self) -> bool {
-        self.resource.is_empty() && self.agent.is_none() && self.tool.is_none()
+        !self.broken && self.resource.is_empty() && self.agent.is_none() && self.tool.is_none()
     }
 }
 
@@ -144,11 +146,11 @@ impl Processor<'_> {
             own: own.map(|own| &own.value),
             place: own.map_or(member.place, |own| own.key_place),
         };
-        written.check(&settings, self.rules, problems);
+        let one_world = written.check(&settings, self.rules, problems);
         if let Some(own) = own {
             self.too_late(&own.value, problems);
         }
-        if by_tool {
+        if by_tool && one_world {
             self.one_family(own, &settings, problems);
         }
         Some(settings)
@@ -246,6 +248,7 @@ fn shown(member: &Node) -> Place {
 fn whom(member: &Node, problems: &mut Problems) -> Match {
     let mut meant = Match::default();
     let Some(node) = member.get("match") else {
+        meant.broken = true;
         return meant;
     };
     if !matches!(node.value, Value::Map(_)) {
@@ -253,8 +256,10 @@ fn whom(member: &Node, problems: &mut Problems) -> Match {
             Problem::error(node.place, "expected a map of keys and globs")
                 .help("write {service.name: \"etl-*\"}, and {} for everything"),
         );
+        meant.broken = true;
         return meant;
     }
+    let errors = problems.errors();
     for entry in node.entries() {
         if problems.is_dropped(entry.key_place) || !is_key(entry, problems) {
             continue;
@@ -279,6 +284,7 @@ fn whom(member: &Node, problems: &mut Problems) -> Match {
             })),
         }
     }
+    meant.broken = problems.errors() > errors;
     meant
 }
 

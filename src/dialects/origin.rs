@@ -57,8 +57,8 @@ const RENAMED: [&str; 2] = ["deployment.environment.name", "deployment.environme
 /// One attribute of a resource as text; of an attribute sent twice the later one counts, as in [`origin`].
 pub fn resource_text<'a>(resource: &ResourceView<'a>, key: &str) -> Option<Text<'a>> {
     let find = |wanted: &str| {
-        let attributes = resource.attributes().take(ATTRIBUTES);
-        let found = attributes.filter(|(key, _)| *key == wanted).last();
+        let mut attributes = resource.attributes().take(ATTRIBUTES);
+        let found = attributes.rfind(|(key, _)| *key == wanted);
         found.and_then(|(_, value)| values::text(value))
     };
     find(key).or_else(|| {

@@ -63,11 +63,10 @@ const KNOWN: [&str; 12] = [
 ];
 
 /// What the reading of steps decides, before it is known by whom they are judged: an override comes too late.
-const BEFORE: [(&str, &[&str]); 4] = [
+const BEFORE: [(&str, &[&str]); 3] = [
     ("scope_escape", &["allowed_dirs", "rules"]),
     ("write_storm", &["rules"]),
     ("novel_host", &["rules"]),
-    ("goal_drift", &["rules"]),
 ];
 
 /// The processor whose overrides are read.

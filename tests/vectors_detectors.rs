@@ -230,6 +230,7 @@ impl Session {
             waits: false,
             lane_unknown: false,
             sketch: [0; 32],
+            ignored: Default::default(),
             more: More::default(),
             fired: 0,
         };

@@ -2,18 +2,16 @@
 
 use bytes::Bytes;
 
-use crate::model::{AnomalyType, Fact, Report, Severity, Timestamp};
+use crate::model::{AnomalyType, Report, Severity, Timestamp};
 use crate::otlp::{AttributeValue, PatchWriter};
 
 use super::message::{hex16, shown};
-use super::{RunSummary, Settings};
+use super::{RunSummary, Settings, event};
 
 /// Events written on one span at most; the count attribute tells of the rest.
 const EVENTS_MAX: usize = 8;
-/// Attributes of one event at most.
-const EVENT_ATTRIBUTES_MAX: usize = 16;
 /// The name of the event: fixed, so that it can be queried.
-const EVENT: &str = "sentinel.anomaly";
+pub(super) const EVENT: &str = "sentinel.anomaly";
 
 /// When the marked span ran: an event lies within it.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +39,7 @@ pub fn mark(
         writer = summary.write(writer);
     }
     for report in reports.iter().take(EVENTS_MAX) {
-        writer = event(writer, report, times, settings);
+        writer = event::write(writer, report, times, settings);
     }
     writer.finish()
 }
@@ -132,86 +130,4 @@ fn evidence_span(report: &Report) -> Option<String> {
     let judged = report.finding.judged()?.span;
     let first = report.finding.members.first()?.span;
     (first != judged).then(|| first.to_string())
-}
-
-fn event(
-    writer: PatchWriter,
-    report: &Report,
-    times: SpanTimes,
-    settings: &Settings,
-) -> PatchWriter {
-    let finding = &report.finding;
-    let judged = finding.judged().map_or(times.end, |member| member.end);
-    let at = judged.clamp(times.start.min(times.end), times.end);
-    let rule = finding.rule_name();
-    let message = shown(&finding.message, settings);
-    let tool = finding.tool.clone();
-    let mut attributes = vec![
-        (
-            "sentinel.anomaly.type",
-            AttributeValue::Str(finding.anomaly.name()),
-        ),
-        (
-            "sentinel.anomaly.severity",
-            AttributeValue::Str(report.severity.name()),
-        ),
-        ("sentinel.anomaly.rule", AttributeValue::Str(&rule)),
-        ("sentinel.anomaly.message", AttributeValue::Str(&message)),
-        (
-            "sentinel.anomaly.repeats",
-            AttributeValue::Int(i64::from(finding.count)),
-        ),
-        (
-            "sentinel.waste.calls",
-            AttributeValue::Int(i64::from(report.waste.calls)),
-        ),
-        (
-            "sentinel.waste.ms",
-            AttributeValue::Int(int(report.waste.ms)),
-        ),
-    ];
-    if let Some(tokens) = report.waste.tokens {
-        attributes.push(("sentinel.waste.tokens", AttributeValue::Int(int(tokens))));
-    }
-    if let Some(cost) = report.waste.cost_usd {
-        attributes.push(("sentinel.waste.cost_usd", AttributeValue::Double(cost)));
-    }
-    if let Some(tool) = tool.as_deref().filter(|_| settings.shows_names()) {
-        attributes.push(("sentinel.anomaly.tool", AttributeValue::Str(tool)));
-    }
-    let facts: Vec<(String, String, &Fact)> = finding
-        .facts
-        .iter()
-        .filter(|(_, fact)| settings.shows_names() || !matches!(fact, Fact::Text(_)))
-        .map(|(name, fact)| {
-            (
-                format!("sentinel.anomaly.{name}"),
-                fact_text(fact, settings),
-                fact,
-            )
-        })
-        .collect();
-    for (key, text, fact) in &facts {
-        let value = match fact {
-            Fact::Int(number) => AttributeValue::Int(*number),
-            Fact::Float(number) => AttributeValue::Double(*number),
-            Fact::Bool(flag) => AttributeValue::Bool(*flag),
-            Fact::Text(_) | Fact::Span(_) => AttributeValue::Str(text),
-        };
-        attributes.push((key, value));
-    }
-    attributes.truncate(EVENT_ATTRIBUTES_MAX);
-    writer.event(EVENT, at, &attributes)
-}
-
-fn fact_text(fact: &Fact, settings: &Settings) -> String {
-    match fact {
-        Fact::Text(text) => shown(text, settings),
-        Fact::Span(span) => span.to_string(),
-        Fact::Int(_) | Fact::Float(_) | Fact::Bool(_) => String::new(),
-    }
-}
-
-fn int(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -3,6 +3,7 @@
 //! Invariants: every value is scalar; attributes are absent on clean spans; no result text is ever written;
 //! the span's own fields are never touched. Names are frozen: people alert on them.
 
+mod event;
 mod mark;
 mod message;
 mod settings;

@@ -13,6 +13,7 @@ mod budgets;
 mod descriptors;
 mod empty_response;
 mod error_rate;
+mod evidence;
 mod failure_loop;
 mod freshness;
 mod goal_drift;

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::lanes::{Call, Check, Edit, Reply, View};
 use crate::model::{
     AnomalyType, Claim, Confidence, Fact, Finding, Lack, Member, Name, Outcome, Severity,
-    TextFacts, Timestamp,
+    TextFacts, Timestamp, Verdict,
 };
 
 use super::freshness::{Evidence, Gap, Standing, unix_ms, weigh};
@@ -152,7 +152,7 @@ impl PrematureVictory {
         finding.members.insert_many(0, before);
         let about = evidence.edit.map_or(claim.span, |edit| edit.span);
         finding.evidence_key = mix(finding.evidence_key, hash(about.as_bytes()));
-        finding.facts = facts(view, of_checks, evidence);
+        finding.facts = facts(view, of_checks, gap, evidence);
         finding.message = message(view, of_checks, gap, evidence);
         finding
     }
@@ -246,21 +246,63 @@ fn check_member(check: &Check) -> Member {
     }
 }
 
-fn facts(view: &View<'_>, of_checks: bool, evidence: &Evidence<'_>) -> Vec<(&'static str, Fact)> {
+/// The edit, the last check, both times, and what would have been proof; the most telling first.
+fn facts(
+    view: &View<'_>,
+    of_checks: bool,
+    gap: Gap,
+    evidence: &Evidence<'_>,
+) -> Vec<(&'static str, Fact)> {
     let claim = if of_checks { "checks_passed" } else { "done" };
-    let mut facts = vec![("claim", Fact::Text(Name::from(claim)))];
+    let mut facts = vec![("proof", Fact::Class(proof(gap, evidence).into()))];
     if let Some(edit) = evidence.edit {
+        let path = edit.path.clone();
+        facts.extend(path.map(|path| ("last_edit_path", Fact::Path(path))));
         facts.push(("last_edit_tool", Fact::Text(view.names.text(edit.tool))));
-        facts.push(("last_edit_step", Fact::Int(edit.step.into())));
         facts.push(("last_edit_ms", Fact::Int(unix_ms(edit.end))));
     }
     if let Some(last) = evidence.last {
         facts.push(("last_check", Fact::Text(last.runner.clone())));
-        facts.push(("last_check_step", Fact::Int(last.step.into())));
+        let outcome = Name::from(outcome_word(last.verdict));
+        facts.push(("last_check_outcome", Fact::Class(outcome)));
         facts.push(("last_check_ms", Fact::Int(unix_ms(last.end))));
     }
+    let edit = evidence.edit.map(|edit| edit.span);
+    let check = evidence.last.map(|last| last.span);
+    facts.extend(edit.map(|span| ("last_edit_span", Fact::Span(span))));
+    facts.extend(check.map(|span| ("last_check_span", Fact::Span(span))));
+    facts.push(("claim", Fact::Class(Name::from(claim))));
     facts.push(("weak_check", Fact::Bool(evidence.weak)));
     facts
+}
+
+const fn outcome_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed | Verdict::PassedBySummary => "passed",
+        Verdict::Failed => "failed",
+        Verdict::ZeroTests => "zero_tests",
+        Verdict::Masked => "masked",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+/// What would have proved the claim.
+fn proof(gap: Gap, evidence: &Evidence<'_>) -> String {
+    let runner = evidence.last.map_or("test", |last| &*last.runner);
+    let runner = wording::name(runner);
+    let edited = evidence.edit.map(|edit| edit.end);
+    let failed = evidence.last.filter(|_| gap == Gap::Failed);
+    let since = edited.max(failed.map(|last| last.end));
+    let when = since.map_or_else(
+        || "before the claim".to_owned(),
+        |since| format!("started after {}", wording::clock(since)),
+    );
+    match gap {
+        Gap::Masked => format!("a passing {runner} run with its own exit status, {when}"),
+        Gap::ZeroTests => format!("a {runner} run of at least one test that passes, {when}"),
+        Gap::Elsewhere => format!("a passing {runner} run where the edit lies, {when}"),
+        _ => format!("a passing {runner} run {when}"),
+    }
 }
 
 fn message(view: &View<'_>, of_checks: bool, gap: Gap, evidence: &Evidence<'_>) -> String {
@@ -341,6 +383,7 @@ mod tests {
                 succeeded: Some(true),
                 source: true,
                 root: None,
+                path: Some(Name::from("/srv/app/src/a.rs")),
             };
             change(&mut edit);
             self.0.ledger.add_edit(edit);

@@ -171,7 +171,7 @@ impl Stutter {
             evidence_key: hash(b"stutter"),
             shape: SmallVec::new(),
             facts: vec![
-                ("part", Fact::Text(Name::from(part))),
+                ("part", Fact::Class(Name::from(part))),
                 ("tokens", Fact::Int(measured.tokens.into())),
                 ("distinct_ratio", Fact::Float(measured.distinct_ratio)),
                 ("block_copies", Fact::Int(measured.block_copies.into())),

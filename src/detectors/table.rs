@@ -150,7 +150,12 @@ impl Table {
         let mut verdicts = Verdicts::new();
         let mut source_found = false;
         for detector in &self.detectors {
-            let judgement = call(detector.as_ref(), view);
+            let mut judgement = call(detector.as_ref(), view);
+            if let Judgement::Found(finding) = &mut judgement
+                && detector.rules() == Rules::Aware
+            {
+                super::evidence::complete(finding, view);
+            }
             let unsure = match &judgement {
                 Judgement::Quiet => continue,
                 Judgement::NotAssessed(_) => false,

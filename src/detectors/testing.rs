@@ -10,8 +10,8 @@ use crate::lanes::{
     At, Call, Cost, Lane, Ledger, More, Names, Order, Reply, RunFacts, RunOutcome, Spent, View,
 };
 use crate::model::{
-    Answer, Arguments, Claim, Failure, Finding, Finish, Name, Outcome, Role, SpanId, Targets,
-    TextFacts, Timestamp, TraceId,
+    Answer, Arguments, Claim, Failure, Finding, Finish, Ignored, Name, Outcome, Role, SpanId,
+    Targets, TextFacts, Timestamp, TraceId,
 };
 
 use super::repeats::{hash, mix};
@@ -150,6 +150,7 @@ impl Bench {
             waits: false,
             lane_unknown: false,
             sketch: common,
+            ignored: Ignored::default(),
             more: More::default(),
             fired: 0,
         }

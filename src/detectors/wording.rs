@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::lanes::{NameId, Names};
+use crate::model::Timestamp;
 
 /// Most bytes of a message.
 const MESSAGE_MAX: usize = 240;
@@ -50,6 +51,18 @@ pub(super) fn span(time: Duration) -> String {
     }
 }
 
+/// A moment as a time of day in UTC, to the millisecond: `12:03:04.120`.
+pub(super) fn clock(moment: Timestamp) -> String {
+    let ms = moment.nanos() / 1_000_000 % 86_400_000;
+    let (seconds, ms) = (ms / 1000, ms % 1000);
+    let (minutes, second) = (seconds / 60, seconds % 60);
+    format!(
+        "{:02}:{:02}:{second:02}.{ms:03}",
+        minutes / 60,
+        minutes % 60
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +74,13 @@ mod tests {
         let long = message("\u{e9}".repeat(200));
         assert!(long.len() <= MESSAGE_MAX && long.ends_with("..."));
         assert_eq!(message("short".to_owned()), "short");
+    }
+
+    #[test]
+    fn times_of_day() {
+        let moment = Timestamp::from_nanos(1_700_000_000_120_999_999);
+        assert_eq!(clock(moment), "22:13:20.120");
+        assert_eq!(clock(Timestamp::ZERO), "00:00:00.000");
     }
 
     #[test]

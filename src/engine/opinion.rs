@@ -95,9 +95,8 @@ pub(super) fn case_of<'a>(
     let moment = Moment {
         member,
         turn,
-        calls: run.facts.calls,
-        tokens: run.tokens,
-        cost_usd: run.cost_usd,
+        calls: run.facts.calls_by(pending.order),
+        spent: run.facts.spent_by(member.end),
     };
     Some(Case {
         view,

@@ -3,7 +3,8 @@
 use crate::annotations;
 use crate::detectors::{Choice, Told};
 use crate::model::{
-    AnomalyType, Carrier, Emit, Report, Severity, Timestamp, TraceId, Waste, fingerprint,
+    AnomalyType, Carrier, Emit, EpisodeState, Report, Severity, Timestamp, TraceId, Waste,
+    fingerprint,
 };
 use crate::policies::{Admitted, Moment};
 use crate::sessions::{Pending, Run, Site};
@@ -40,10 +41,16 @@ impl Engine {
             None => return,
         };
         for (place, findings) in groups {
-            for admitted in self.desk.admit(place, findings, moment) {
+            for mut admitted in self.desk.admit(place, findings, moment) {
                 let Some(run) = self.sessions.run(trace) else {
                     continue;
                 };
+                let episode = &mut admitted.episode;
+                if admitted.state == EpisodeState::Opened {
+                    episode.at_onset.spent = run.facts.spent_by(episode.onset.start);
+                    self.desk
+                        .note_onset(place, episode.id, episode.at_onset.spent);
+                }
                 let resource = resource_of(run, pending);
                 let mut report = self.report_of(run, pending, opinion.choice, admitted, moment);
                 if let Some(why) = self.hushed(opinion.choice, &report, now) {
@@ -166,13 +173,18 @@ impl Engine {
             .and_then(|lane| lane.agent())
             .cloned();
         let Admitted {
-            finding,
+            mut finding,
             also,
             state,
             severity,
             episode,
         } = admitted;
+        self.settings.annotate.settle_paths(&mut finding.facts);
         let onset = episode.at_onset;
+        let spent = moment
+            .spent
+            .zip(onset.spent)
+            .map(|(now, then)| now.since(&then));
         let waste = Waste {
             calls: u32::try_from(finding.members.len())
                 .unwrap_or(u32::MAX)
@@ -184,11 +196,8 @@ impl Engine {
                 ),
             ms: u64::try_from(moment.member.end.since(episode.onset.start).as_millis())
                 .unwrap_or(u64::MAX),
-            tokens: difference(moment.tokens, onset.tokens),
-            cost_usd: match (moment.cost_usd, onset.cost_usd) {
-                (Some(now), then) => Some(now - then.unwrap_or(0.0)),
-                (None, _) => None,
-            },
+            tokens: spent.and_then(|spent| spent.known_tokens()),
+            cost_usd: spent.and_then(|spent| spent.known_cost()),
         };
         // Raising is the rule's own word as well: what is configured stands.
         let severity = self
@@ -210,6 +219,7 @@ impl Engine {
             agent,
             also,
             waste,
+            onset: episode.onset,
             carrier: Carrier::Span(pending.span),
             at: moment.member.end,
             finding,
@@ -246,21 +256,5 @@ fn resource_of(run: &Run, pending: &Pending) -> u64 {
         (Some(call), _) => call.more.resource,
         (None, Some(reply)) => reply.resource,
         (None, None) => run.resource,
-    }
-}
-
-fn difference(now: Option<u64>, then: Option<u64>) -> Option<u64> {
-    Some(now?.saturating_sub(then.unwrap_or(0)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waste_of_unknown_cost_is_unknown() {
-        assert_eq!(difference(None, Some(3)), None);
-        assert_eq!(difference(Some(10), None), Some(10));
-        assert_eq!(difference(Some(10), Some(4)), Some(6));
     }
 }

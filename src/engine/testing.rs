@@ -80,6 +80,7 @@ pub(crate) fn call(trace_n: u8, span_n: u32, end: u64, key: &str, answer: &str) 
         arguments: Arguments::Valid,
         truncated: false,
         unparsed: false,
+        ignored: Default::default(),
         topics: None,
     };
     bare(

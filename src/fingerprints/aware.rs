@@ -59,21 +59,24 @@ const PATHS: &[&str] = &[
     "workingdirectory",
 ];
 
-/// Appends the folded form of a document.
-pub(super) fn fold(tool: &str, text: &str, nodes: &[Node], out: &mut Vec<u8>) {
+/// Appends the folded form of a document; gives back how many members only decorate it.
+pub(super) fn fold(tool: &str, text: &str, nodes: &[Node], out: &mut Vec<u8>) -> u8 {
     let Some(root) = nodes.first() else {
-        return;
+        return 0;
     };
+    let mut dropped = 0;
     out.push(b'j');
     match root.kind {
         Kind::Object => {
-            let kept = top_members(tool, text, nodes);
+            let (kept, decoration) = members_that_select(tool, text, nodes);
+            dropped = u8::try_from(decoration).unwrap_or(u8::MAX);
             object(text, nodes, &kept, out);
         }
         // No arguments at all.
         Kind::Null => object(text, nodes, &[], out),
         _ => value(text, nodes, 0, false, out),
     }
+    dropped
 }
 
 /// Appends the folded form of arguments that are no JSON.
@@ -88,12 +91,16 @@ pub(super) fn fold_text(text: &str, out: &mut Vec<u8>) {
     }
 }
 
+/// Names of members, and where their values stand.
+type Members = SmallVec<[(SmallVec<[u8; 24]>, u32); 8]>;
+
 /// The members of the root that select what the call does, sorted, without null ones.
-pub(super) fn top_members(
-    tool: &str,
-    text: &str,
-    nodes: &[Node],
-) -> SmallVec<[(SmallVec<[u8; 24]>, u32); 8]> {
+pub(super) fn top_members(tool: &str, text: &str, nodes: &[Node]) -> Members {
+    members_that_select(tool, text, nodes).0
+}
+
+/// As [`top_members`], and how many others only decorate the call.
+fn members_that_select(tool: &str, text: &str, nodes: &[Node]) -> (Members, usize) {
     let mut all = members(text, nodes, 0);
     all.retain(|(_, at)| !is_null(nodes, *at));
     let records = || {
@@ -110,12 +117,14 @@ pub(super) fn top_members(
             && !(folded.as_slice() == b"description" && records())
     };
     let decoration: SmallVec<[bool; 16]> = all.iter().map(|(name, _)| decorates(name)).collect();
+    let before = all.len();
     // A tool all of whose members would be decoration (`think`, `wait`) means them.
     if decoration.contains(&false) && decoration.contains(&true) {
         let mut place = decoration.iter();
         all.retain(|_| !place.next().copied().unwrap_or(false));
     }
-    all
+    let dropped = before - all.len();
+    (all, dropped)
 }
 
 fn is_null(nodes: &[Node], at: u32) -> bool {

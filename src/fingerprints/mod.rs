@@ -45,6 +45,8 @@ pub struct ArgumentFacts {
     pub exact: u64,
     /// See [`sketch`].
     pub sketch: Sketch,
+    /// Members that only decorate the call, left out of `key`.
+    pub decoration: u8,
     /// The arguments are a JSON document, or nothing at all.
     pub json: bool,
     /// They are longer than what is read: they are compared as they stand.
@@ -117,10 +119,13 @@ impl Fingerprinter {
         self.buffer.clear();
         self.buffer.extend_from_slice(tool.as_bytes());
         self.buffer.push(0xff);
-        match nodes {
+        let decoration = match nodes {
             Some(nodes) => aware::fold(tool, arguments, nodes, &mut self.buffer),
-            None => aware::fold_text(arguments, &mut self.buffer),
-        }
+            None => {
+                aware::fold_text(arguments, &mut self.buffer);
+                0
+            }
+        };
         let key = xxh3_64_with_seed(&self.buffer, self.seed);
         let sketch = match nodes {
             Some(nodes) => sketching::of_document(tool, arguments, nodes, &mut self.buffer),
@@ -130,6 +135,7 @@ impl Fingerprinter {
             key,
             exact,
             sketch,
+            decoration,
             json: json || arguments.trim().is_empty(),
             truncated: false,
         }
@@ -143,6 +149,7 @@ impl Fingerprinter {
             key: xxh3_64_with_seed(&exact.to_le_bytes(), self.seed),
             exact,
             sketch: [0; 32],
+            decoration: 0,
             json: matches!(first, Some(b'{' | b'[')),
             truncated: true,
         }

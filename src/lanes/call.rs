@@ -1,8 +1,8 @@
 //! What a lane keeps of one tool call and of one model answer.
 
 use crate::model::{
-    Answer, Arguments, Bearing, CallId, Failure, Finish, Member, Outcome, Role, Scope, Sketch,
-    SpanId, Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
+    Answer, Arguments, Bearing, CallId, Failure, Finish, Ignored, Member, Outcome, Role, Scope,
+    Sketch, SpanId, Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
 };
 
 use super::NameId;
@@ -114,6 +114,8 @@ pub struct Call {
     pub lane_unknown: bool,
     /// Near-equality sketch of its arguments.
     pub sketch: Sketch,
+    /// What its key and the digest of its answer leave out.
+    pub ignored: Ignored,
     /// What only few detectors ask for.
     pub more: More,
     /// Bit set of the anomaly types found on it so far, by discriminant: a step judged again (late insertion)

@@ -36,6 +36,8 @@ pub struct Edit {
     pub source: bool,
     /// Where the edits lie.
     pub root: Option<Name>,
+    /// The first path it changes.
+    pub path: Option<Name>,
 }
 
 /// A verification.

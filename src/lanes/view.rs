@@ -1,6 +1,6 @@
 //! What a detector is shown when it judges one step.
 
-use crate::model::{Outcome, Timestamp, Words};
+use crate::model::{Bill, Outcome, Timestamp, Usage, Words};
 
 use super::lane::forget;
 use super::{Call, Lane, Ledger, Names, Order, Reply, Trail, Turns};
@@ -14,6 +14,13 @@ pub struct RunOutcome {
     pub outcome: Outcome,
     /// Key of the call, 0 when not known.
     pub key: u64,
+}
+
+/// What one model call, or one tool call with a price, tells of what it has spent.
+#[derive(Clone, Copy, Debug)]
+struct Payment {
+    end: Timestamp,
+    spent: Bill,
 }
 
 /// Counters of one run.
@@ -37,6 +44,12 @@ pub struct RunFacts {
     pub seen_definitions: bool,
     /// Some model step carried text.
     pub seen_texts: bool,
+    /// All that was spent.
+    pub spent: Bill,
+    /// What the last model calls and priced tool calls have spent, by order; bounded.
+    payments: Vec<Payment>,
+    /// The greatest end of a payment that was forgotten.
+    paid_before: Option<Timestamp>,
     /// What the goal names and what followed from it; only where goal_drift is judged.
     pub trail: Option<Box<Trail>>,
 }
@@ -47,6 +60,71 @@ impl RunFacts {
     pub fn forget(&mut self, capacity: usize, first_call: Option<Order>, first: Option<Order>) {
         forget(&mut self.outcomes, |o| o.order, first_call, capacity);
         self.turns.forget(first);
+        self.forget_payments(first);
+    }
+
+    /// Payments kept before the first step that waits.
+    const PAYMENTS_MAX: usize = 32;
+    /// Most of them, whatever waits.
+    const PAYMENTS_WAITING_MAX: usize = 4096;
+
+    /// Adds up what a step has spent; `expected`: it should tell (model calls). Agent spans repeat totals: they
+    /// are never given here.
+    pub fn pay(&mut self, end: Timestamp, usage: &Usage, expected: bool) {
+        let spent = Bill::of(usage, expected);
+        if spent == Bill::default() {
+            return;
+        }
+        self.spent = self.spent.plus(&spent);
+        let at = self.payments.partition_point(|other| other.end <= end);
+        self.payments.insert(at, Payment { end, spent });
+        if self.payments.len() > Self::PAYMENTS_WAITING_MAX {
+            self.forget_payments(None);
+        }
+    }
+
+    /// All that had been spent by a moment; `None` when that is too long ago to tell.
+    pub fn spent_by(&self, moment: Timestamp) -> Option<Bill> {
+        if self.paid_before.is_some_and(|gone| gone > moment) {
+            return None;
+        }
+        let from = self.payments.partition_point(|one| one.end <= moment);
+        let later = self.payments.get(from..).unwrap_or_default();
+        let later = later
+            .iter()
+            .fold(Bill::default(), |sum, one| sum.plus(&one.spent));
+        Some(self.spent.since(&later))
+    }
+
+    /// Tool calls executed up to and with the one at `order`.
+    pub fn calls_by(&self, order: Order) -> u32 {
+        let until = self.outcomes.partition_point(|one| one.order <= order);
+        let later = self.outcomes.len().saturating_sub(until);
+        self.calls
+            .saturating_sub(u32::try_from(later).unwrap_or(u32::MAX))
+    }
+
+    /// Forgets payments that no judgement is likely to ask for.
+    fn forget_payments(&mut self, first: Option<Order>) {
+        let before = match first {
+            Some(first) => self.payments.partition_point(|one| one.end < first.end),
+            None => self.payments.len(),
+        };
+        let gone = before.saturating_sub(Self::PAYMENTS_MAX);
+        let last = self.payments.drain(..gone).next_back();
+        self.paid_before = self.paid_before.max(last.map(|one| one.end));
+        if self.payments.capacity() > 4 * Self::PAYMENTS_MAX.max(self.payments.len()) {
+            self.payments.shrink_to(Self::PAYMENTS_MAX);
+        }
+    }
+
+    /// Bytes held on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        let trail = self.trail.as_ref().map_or(0, |trail| trail.heap_bytes());
+        self.outcomes.capacity() * size_of::<RunOutcome>()
+            + self.payments.capacity() * size_of::<Payment>()
+            + self.turns.heap_bytes()
+            + trail
     }
 
     /// Notes what users want, where anybody asks.

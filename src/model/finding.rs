@@ -200,8 +200,12 @@ pub enum Fact {
     Int(i64),
     /// A ratio or an amount.
     Float(f64),
-    /// A class, a tool, a path.
+    /// A name: a tool, a host, a directory; not shown with `evidence: none`.
     Text(Name),
+    /// One of the words of a rule, or counts of classes: always shown.
+    Class(Name),
+    /// A path: shown whole, as a file's name, or not at all, as configured.
+    Path(Name),
     /// A span that plays a role.
     Span(SpanId),
     /// A yes or no.

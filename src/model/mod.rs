@@ -2,11 +2,13 @@
 //!
 //! Invariant: nothing here knows bytes, attribute keys, clocks or configuration.
 
+mod bill;
 mod effects;
 mod excerpt;
 mod finding;
 mod fingerprint;
 mod ids;
+mod ignored;
 mod pressure;
 mod release;
 mod sketch;
@@ -15,11 +17,13 @@ mod time;
 mod topic;
 pub mod units;
 
+pub use bill::Bill;
 pub use effects::{CheckKind, Effects, Reach, Role, Scope, Targets, Verdict, Verification, Write};
 pub use excerpt::Excerpt;
 pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
 pub use fingerprint::fingerprint;
 pub use ids::{Name, SpanId, TraceId};
+pub use ignored::{Ignored, Leftout};
 pub use pressure::Pressure;
 pub use release::{
     Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Waste,

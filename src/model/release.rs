@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use smallvec::SmallVec;
 
-use super::{AnomalyType, Finding, Name, Service, Severity, SpanId, Timestamp};
+use super::{AnomalyType, Finding, Member, Name, Service, Severity, SpanId, Timestamp};
 
 /// Spans of one body that may leave now. A body without patches and holds leaves as the very buffer it came in.
 #[derive(Clone, Debug)]
@@ -136,6 +136,8 @@ pub struct Report {
     pub also: Vec<AnomalyType>,
     /// Cost since onset.
     pub waste: Waste,
+    /// The step with which the episode began.
+    pub onset: Member,
     /// When it became true, in event time: the end of the judged step, or when a limit of time was passed.
     pub at: Timestamp,
     /// How it leaves.

@@ -3,7 +3,9 @@
 
 use smallvec::SmallVec;
 
-use super::{Effects, Name, Reach, Role, Sketch, SpanId, Timestamp, Topics, TraceId, Words};
+use super::{
+    Effects, Ignored, Name, Reach, Role, Sketch, SpanId, Timestamp, Topics, TraceId, Words,
+};
 
 /// One action of an agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +113,8 @@ pub struct ToolCall {
     pub truncated: bool,
     /// The command could not be taken apart: effects are unknown.
     pub unparsed: bool,
+    /// What its key and the digest of its answer leave out.
+    pub ignored: Ignored,
     /// What it is about; `None` unless somebody asks (goal_drift) and its arguments were captured.
     pub topics: Option<Box<Topics>>,
 }

@@ -3,7 +3,7 @@
 use foldhash::quality::RandomState;
 use hashbrown::HashMap;
 
-use crate::model::{AnomalyType, EpisodeState, Finding, Member, Severity, TraceId};
+use crate::model::{AnomalyType, Bill, EpisodeState, Finding, Member, Severity, TraceId};
 
 use super::{Episode, Settings};
 
@@ -36,10 +36,8 @@ pub struct Moment {
     pub turn: u16,
     /// Calls of the run so far.
     pub calls: u32,
-    /// Tokens of the run so far, where known.
-    pub tokens: Option<u64>,
-    /// Dollars of the run so far, where known.
-    pub cost_usd: Option<f64>,
+    /// What the run has spent by then; `None` when that is too long ago to tell.
+    pub spent: Option<Bill>,
 }
 
 /// A finding that is let out.
@@ -95,6 +93,15 @@ impl Desk {
         self.count_open(&episodes, true);
         self.places.insert(place, episodes);
         admitted
+    }
+
+    /// Notes what a run had spent when the first step of an episode started: known only once it has opened.
+    pub fn note_onset(&mut self, place: Place, episode: u64, spent: Option<Bill>) {
+        let episodes = self.places.get_mut(&place);
+        let mut all = episodes.into_iter().flatten();
+        if let Some(known) = all.find(|one| one.is_open && one.id == episode) {
+            known.at_onset.spent = spent;
+        }
     }
 
     /// What handing these in would report. Changes nothing.

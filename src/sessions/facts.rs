@@ -42,6 +42,7 @@ pub(super) fn plain_call(
         waits: call.effects.wait_ms.is_some(),
         lane_unknown: false,
         sketch: call.sketch,
+        ignored: call.ignored,
         more: More {
             identity: call.identity,
             unknown_tool: call.unknown_tool,
@@ -88,6 +89,7 @@ pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &
             },
             source: raw.effects.edits_source,
             root: raw.effects.edit_root.clone(),
+            path: raw.effects.writes.first().map(|write| write.path.clone()),
         });
     }
     let exit_code = match call.outcome {

@@ -197,22 +197,8 @@ impl Run {
             let trail = facts.trail.get_or_insert_default();
             trail.note_call(call.order, topics, belongs_to_any_goal(raw));
         }
-        self.spend(step);
+        facts.pay(step.end, &step.usage, false);
         note_in_ledger(step, raw, call, ledger);
-    }
-
-    /// Adds up tokens and cost. Agent spans repeat totals: they are never given here.
-    fn spend(&mut self, step: &Step) {
-        let tokens = match (step.usage.input_tokens, step.usage.output_tokens) {
-            (None, None) => None,
-            (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
-        };
-        if let Some(tokens) = tokens {
-            self.tokens = Some(self.tokens.unwrap_or(0).saturating_add(tokens));
-        }
-        if let Some(cost) = step.usage.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
-        }
     }
 
     #[expect(
@@ -230,7 +216,7 @@ impl Run {
         ledger: &mut Ledger,
         source: bool,
     ) -> Taken {
-        self.spend(step);
+        self.facts.pay(step.end, &step.usage, true);
         self.meter(step, order, lane, ledger, source);
         self.facts.seen_definitions |= model.tools.is_some();
         self.facts.note_wishes(order, model.wishes.as_ref());

@@ -42,10 +42,6 @@ pub struct Run {
     pub own_ledger: Ledger,
     /// Steps read so far; the index of the next one.
     pub steps: u32,
-    /// Tokens spent, where known.
-    pub tokens: Option<u64>,
-    /// Dollars spent, where known.
-    pub cost_usd: Option<f64>,
     /// Steps that are taken in but not judged for good, by their place.
     pub pending: VecDeque<Pending>,
     /// When it was last heard of (arrival).
@@ -205,8 +201,6 @@ impl Run {
             facts: RunFacts::default(),
             own_ledger: Ledger::default(),
             steps: 0,
-            tokens: None,
-            cost_usd: None,
             pending: VecDeque::new(),
             last_seen: now,
             close_at: None,
@@ -376,15 +370,9 @@ impl Run {
             + self.session.len()
             + self.lanes.capacity() * size_of::<AgentLane>()
             + self.lanes.iter().map(AgentLane::heap_bytes).sum::<usize>()
-            + self.facts.outcomes.capacity() * size_of::<crate::lanes::RunOutcome>()
-            + self.facts.turns.heap_bytes()
+            + self.facts.heap_bytes()
             + self.priced.capacity() * size_of::<Priced>()
             + self.own_ledger.heap_bytes()
-            + self
-                .facts
-                .trail
-                .as_ref()
-                .map_or(0, |trail| trail.heap_bytes())
             + self.pending.capacity() * size_of::<Pending>()
             + self.spans.heap_bytes()
             + self

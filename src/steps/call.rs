@@ -6,7 +6,8 @@ use crate::actions::{self, CallFacts};
 use crate::dialects::{BareArguments, Raw, bare_arguments, bare_result, final_answer};
 use crate::fingerprints::{self, ArgumentFacts, digest, topic};
 use crate::model::{
-    Action, Answer, Arguments, Excerpt, Finish, ModelCall, Outcome, Role, ToolCall, Topics,
+    Action, Answer, Arguments, Excerpt, Finish, Ignored, Leftout, ModelCall, Outcome, Role,
+    ToolCall, Topics,
 };
 use crate::texts;
 
@@ -81,6 +82,13 @@ fn tool_call(
         .call_id
         .as_deref()
         .or(result.as_ref().and_then(|result| result.call_id.as_deref()));
+    let (answer, mut ignored) = excerpt
+        .map(|text| answer(text, reader.source_answers))
+        .unwrap_or_default();
+    ignored.add(
+        Leftout::Decoration,
+        facts.map_or(0, |facts| facts.decoration),
+    );
     ToolCall {
         tool: reader.names.name(tool),
         call_id: call_id.map(|id| xxh3_64(id.as_bytes())),
@@ -89,9 +97,7 @@ fn tool_call(
         signature: arguments
             .filter(|_| reader.show_signature)
             .map(|arguments| fingerprints::signature(tool, arguments).0),
-        answer: excerpt
-            .map(|text| answer(text, reader.source_answers))
-            .unwrap_or_default(),
+        answer,
         outcome,
         role: understood.role,
         effects: understood.effects,
@@ -106,6 +112,7 @@ fn tool_call(
         truncated: facts.is_some_and(|facts| facts.truncated)
             || excerpt.is_some_and(|text| text.truncated()),
         unparsed: understood.unparsed,
+        ignored,
         topics: arguments
             .filter(|_| reader.topics)
             .map(|arguments| topics(arguments, answer_text)),
@@ -138,13 +145,14 @@ fn begins_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-/// What came back, as hashes and flags.
-fn answer(text: Excerpt<'_>, source: bool) -> Answer {
+/// What came back, as hashes and flags, and what its digest leaves out.
+fn answer(text: Excerpt<'_>, source: bool) -> (Answer, Ignored) {
     let acknowledges = texts::acknowledges(text);
-    Answer {
+    let (neutral, ignored) = digest::counted(text);
+    let answer = Answer {
         known: true,
         raw: digest::raw(text),
-        digest: digest::neutral(text),
+        digest: neutral,
         canonical: if source {
             fingerprints::agentbudget_digest(text)
         } else {
@@ -153,5 +161,6 @@ fn answer(text: Excerpt<'_>, source: bool) -> Answer {
         acknowledges,
         informs: !acknowledges && texts::tells(text),
         pending: texts::pending_state(text),
-    }
+    };
+    (answer, ignored)
 }

@@ -785,6 +785,12 @@ fn otlp_span(span: &Span, dialect: Dialect) -> Value {
 
 /// A request as bytes.
 pub fn body(case: &Case, request: &Request, dialect: Dialect) -> bytes::Bytes {
+    let document = document(case, request, dialect);
+    otlp::transcode(document.to_string().as_bytes()).unwrap()
+}
+
+/// A request as OTLP/JSON.
+pub fn document(case: &Case, request: &Request, dialect: Dialect) -> Value {
     let mut resource = vec![attribute("service.name", "field-case".into())];
     if let Some(root) = &case.workspace {
         resource.push(attribute("process.working_directory", root.clone().into()));
@@ -794,11 +800,10 @@ pub fn body(case: &Case, request: &Request, dialect: Dialect) -> bytes::Bytes {
         .iter()
         .map(|s| otlp_span(s, dialect))
         .collect();
-    let request = json!({ "resourceSpans": [{
+    json!({ "resourceSpans": [{
         "resource": { "attributes": resource },
         "scopeSpans": [{ "scope": { "name": request.scope, "version": "1" }, "spans": spans }],
-    }]});
-    otlp::transcode(request.to_string().as_bytes()).unwrap()
+    }]})
 }
 
 /// A finding, mapped back to the case.
@@ -827,6 +832,12 @@ impl Found {
 
 /// What the engine says of requests under the configuration of a case, in the order of its reports.
 pub fn judge(case: &Case, requests: &[Request], dialect: Dialect) -> Vec<Found> {
+    let out = run(case, requests, |request| body(case, request, dialect));
+    found(case, &out)
+}
+
+/// All that the engine gives out for requests, each made into bytes by `bytes`.
+pub fn run(case: &Case, requests: &[Request], bytes: impl Fn(&Request) -> bytes::Bytes) -> Output {
     let source = Source::file(case.id.as_str(), config(case));
     let (settings, _) =
         config::load_for(Purpose::Replay, &[source], &[], &|_| None, Timestamp::ZERO)
@@ -836,7 +847,7 @@ pub fn judge(case: &Case, requests: &[Request], dialect: Dialect) -> Vec<Found> 
     let mut out = Output::default();
     let mut now = Timestamp::ZERO;
     for request in requests {
-        let reading = reader.read(body(case, request, dialect)).unwrap();
+        let reading = reader.read(bytes(request)).unwrap();
         let latest = request.spans.iter().map(|span| span.end).max();
         let ms = BASE_MS + request.received.or(latest).unwrap_or_default();
         now = now.max(Timestamp::from_nanos(
@@ -850,6 +861,11 @@ pub fn judge(case: &Case, requests: &[Request], dialect: Dialect) -> Vec<Found> 
         }
     }
     engine.drain(now, &mut out);
+    out
+}
+
+/// The findings in what the engine gave out, mapped back to the case.
+pub fn found(case: &Case, out: &Output) -> Vec<Found> {
     let prefix = id(&[&case.id]) & 0xffff_ffff;
     let step = |span: agent_sentinel::model::SpanId| {
         let span = u64::from_str_radix(&span.to_string(), 16).unwrap();

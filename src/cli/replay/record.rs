@@ -125,13 +125,16 @@ fn evidence(report: &Report) -> BTreeMap<&str, Value> {
             let value = match fact {
                 Fact::Int(number) => Value::from(*number),
                 Fact::Float(number) => Value::from(*number),
-                Fact::Text(text) => Value::from(&**text),
+                Fact::Text(text) | Fact::Class(text) | Fact::Path(text) => Value::from(&**text),
                 Fact::Span(span) => Value::from(span.to_string()),
                 Fact::Bool(flag) => Value::from(*flag),
             };
             (*name, value)
         })
         .collect();
+    out.insert("onset_step", Value::from(report.onset.step));
+    let onset = report.onset.start.nanos().to_string();
+    out.insert("onset_time_unix_nano", Value::from(onset));
     out.insert("count", Value::from(finding.count));
     let spans = finding
         .members

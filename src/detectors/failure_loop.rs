@@ -81,8 +81,8 @@ impl FailureLoop {
     fn aware(&self, past: &Past<'_>, failure: Failure) -> Judgement {
         let threshold = past.threshold(self.threshold);
         let same = same_call(past, failure);
-        if past.judged.key.is_some() && same.len() >= threshold {
-            let keys: SmallVec<[u64; 1]> = past.judged.key.into_iter().collect();
+        if past.key(past.judged).is_some() && same.len() >= threshold {
+            let keys: SmallVec<[u64; 1]> = past.key(past.judged).into_iter().collect();
             let mut finding = past.finding(AnomalyType::FailureLoop, &same, &keys);
             if failure.class == 0 {
                 finding.confidence = Confidence::Likely;
@@ -130,7 +130,7 @@ impl Detector for FailureLoop {
     }
 
     fn window(&self) -> usize {
-        usize::try_from(self.threshold).unwrap_or(usize::MAX)
+        self.ready.window(self.threshold, 1)
     }
 
     fn judge(&self, view: &View<'_>) -> Judgement {

@@ -22,6 +22,7 @@ mod invalid_args;
 mod loops;
 mod novel_host;
 mod patterns;
+mod per_tool;
 mod ping_pong;
 mod premature_victory;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::lanes::Call;
 
-use super::repeats::{Past, Same, same_answer};
+use super::repeats::{Past, Same};
 
 /// Most calls of one try that are compared; a larger one is like no other.
 const UNIT_MAX: usize = 16;
@@ -124,7 +124,7 @@ impl Unit {
             let Some((at, twin)) = twin else {
                 return Same::No;
             };
-            same = same.and(same_answer(twin, call));
+            same = same.and(past.same_answer(twin, call));
             if same == Same::No || past.reset_within(at + 1..*index, call) {
                 return Same::No;
             }
@@ -176,7 +176,7 @@ pub(super) fn members(units: &Units, count: usize) -> SmallVec<[usize; 16]> {
 pub(super) fn keys(units: &Units, period: usize, past: &Past<'_>) -> SmallVec<[u64; 8]> {
     let round = units.iter().take(period);
     round
-        .flat_map(|unit| unit.calls(past).filter_map(|call| call.key))
+        .flat_map(|unit| unit.calls(past).filter_map(|call| past.key(call)))
         .collect()
 }
 

@@ -75,7 +75,7 @@ impl PingPong {
     }
 
     fn aware(&self, past: &Past<'_>) -> Judgement {
-        if past.judged.key.is_none() {
+        if past.key(past.judged).is_none() {
             return Judgement::NotAssessed(Lack::NoArguments);
         }
         if past.seen_before() {

@@ -61,12 +61,12 @@ impl<'v> Past<'v> {
     }
 
     fn counts(&self, call: &Call) -> bool {
-        !call.waits
-            && call.role != Role::Wait
-            && !self
-                .ready
-                .of(self.names, call.tool)
-                .is_some_and(|over| over.ignore)
+        let over = self.ready.of(self.names, call.tool);
+        let waits = match over.and_then(|over| over.role) {
+            Some(role) => role == Role::Wait,
+            None => call.waits || call.role == Role::Wait,
+        };
+        !waits && !over.is_some_and(|over| over.ignore)
     }
 
     /// Earlier calls that may be set beside the judged one, newest first, with their index.
@@ -88,13 +88,30 @@ impl<'v> Past<'v> {
 
     /// Whether two calls are the same one: by key, or as configured for the tool.
     pub(super) fn same_call(&self, a: &Call, b: &Call) -> bool {
-        if a.tool != b.tool {
-            return false;
+        a.tool == b.tool && ((a.key.is_some() && a.key == b.key) || self.by_tool(a))
+    }
+
+    /// Whether all calls of this one's tool are the same by configuration.
+    fn by_tool(&self, call: &Call) -> bool {
+        self.ready.keys_by_tool
+            && self
+                .ready
+                .of(self.names, call.tool)
+                .is_some_and(|over| over.key == Some(KeyBy::Tool))
+    }
+
+    /// What makes a call the same as others: its key, or its tool as configured; `None` when nothing is known.
+    pub(super) fn key(&self, call: &Call) -> Option<u64> {
+        if self.by_tool(call) {
+            return Some(hash(self.names.text(call.tool).as_bytes()));
         }
-        match self.ready.of(self.names, a.tool).and_then(|over| over.key) {
-            Some(KeyBy::Tool) => true,
-            Some(KeyBy::Call) | None => a.key.is_some() && a.key == b.key,
-        }
+        call.key
+    }
+
+    /// Whether two answers are the same: equal after neutralising, or one class of error (A1). Between different
+    /// calls nothing is neutralised.
+    pub(super) fn same_answer(&self, a: &Call, b: &Call) -> Same {
+        same_answer(a, b, self.same_call(a, b))
     }
 
     /// The threshold configured for the judged tool, else the detector's.
@@ -217,8 +234,7 @@ pub(super) fn failed_in_source(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Failed(failure) if !failure.soft)
 }
 
-/// Whether two answers of one call are the same: equal after neutralising, or one class of error (A1).
-pub(super) fn same_answer(a: &Call, b: &Call) -> Same {
+fn same_answer(a: &Call, b: &Call, neutral: bool) -> Same {
     match (a.outcome, b.outcome) {
         (Outcome::Failed(x), Outcome::Failed(y)) => {
             if x.class != 0 && y.class != 0 {
@@ -240,7 +256,6 @@ pub(super) fn same_answer(a: &Call, b: &Call) -> Same {
     if !a.answer.known || !b.answer.known {
         return Same::Unknown;
     }
-    let neutral = a.key.is_some() && a.key == b.key;
     if a.answer.raw == b.answer.raw || (neutral && a.answer.digest == b.answer.digest) {
         Same::Yes
     } else {

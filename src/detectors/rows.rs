@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::lanes::Call;
 
-use super::repeats::{AMONG, Past, Same, same_answer};
+use super::repeats::{AMONG, Past, Same};
 
 /// Equal answers after which a poll is stuck.
 const POLLS: usize = 10;
@@ -52,7 +52,7 @@ impl Past<'_> {
                 break;
             }
             if self.same_call(call, self.judged) {
-                match same_answer(call, self.judged) {
+                match self.same_answer(call, self.judged) {
                     Same::No => break,
                     Same::Yes if row.sure == row.members.len() => row.sure += 1,
                     Same::Yes | Same::Unknown => {}

@@ -126,8 +126,16 @@ impl Problem {
         }
     }
 
+    /// With what is allowed.
+    pub(super) fn helped(self, help: String) -> Self {
+        Self {
+            help: Some(help),
+            ..self
+        }
+    }
+
     /// A problem of what one detector does differently for some tools, and of one key of it.
-    fn of_tool(
+    pub(super) fn of_tool(
         anomaly: AnomalyType,
         glob: &str,
         key: Option<&str>,
@@ -186,6 +194,7 @@ impl Settings {
                 }
             }
         }
+        super::per_tool::check(self, rules, &mut problems);
         self.check_family(rules, &mut problems);
         self.check_ranges(rules, &mut problems);
         problems

@@ -73,7 +73,7 @@ impl Stuck {
         if past.judged.void {
             return self.void(past);
         }
-        if past.judged.key.is_none() {
+        if past.key(past.judged).is_none() {
             return Judgement::NotAssessed(Lack::NoArguments);
         }
         if past.seen_before() {
@@ -93,7 +93,7 @@ impl Stuck {
             Enough::Repeats | Enough::Poll => row.sure,
         };
         let members = row.members.get(..usable).unwrap_or_default();
-        let keys: SmallVec<[u64; 1]> = past.judged.key.into_iter().collect();
+        let keys: SmallVec<[u64; 1]> = past.key(past.judged).into_iter().collect();
         let mut finding = past.finding(AnomalyType::Stuck, members, &keys);
         let onset = members.get(..threshold).unwrap_or(members);
         match enough {
@@ -160,9 +160,7 @@ impl Detector for Stuck {
     }
 
     fn window(&self) -> usize {
-        usize::try_from(self.threshold)
-            .unwrap_or(usize::MAX)
-            .saturating_mul(2)
+        self.ready.window(self.threshold, 2)
     }
 
     fn judge(&self, view: &View<'_>) -> Judgement {

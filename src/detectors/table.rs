@@ -194,7 +194,11 @@ impl Table {
 }
 
 /// The detector of one type; `None` for types that this build lacks.
-fn build(anomaly: AnomalyType, settings: &Settings, rules: Rules) -> Option<Box<dyn Detector>> {
+pub(super) fn build(
+    anomaly: AnomalyType,
+    settings: &Settings,
+    rules: Rules,
+) -> Option<Box<dyn Detector>> {
     Some(match anomaly {
         AnomalyType::Stuck => Box::new(super::stuck::Stuck::new(&settings.stuck, rules)),
         AnomalyType::FailureLoop => Box::new(super::failure_loop::FailureLoop::new(

@@ -14,7 +14,7 @@ use crate::lanes::{Call, View};
 use crate::model::{AnomalyType, Confidence, Finding, Lack, Likeness, Role, Severity, Targets};
 
 use super::ready::Ready;
-use super::repeats::{self, Past, Same, same_answer};
+use super::repeats::{self, Past, Same};
 use super::rows::Enough;
 use super::settings::config;
 use super::stuck::{count, facts, lacking};
@@ -136,13 +136,13 @@ impl TransitionRepeat {
             .or_else(|| self.delegations(past));
         match found {
             Some(finding) => Judgement::Found(Box::new(finding)),
-            None if past.judged.key.is_none() => Judgement::NotAssessed(Lack::NoArguments),
+            None if past.key(past.judged).is_none() => Judgement::NotAssessed(Lack::NoArguments),
             None => lacking(past),
         }
     }
 
     fn pair(&self, past: &Past<'_>) -> Option<Finding> {
-        let key = past.judged.key?;
+        let key = past.key(past.judged)?;
         if past.judged.void || !past.seen_before() {
             return None;
         }
@@ -202,7 +202,7 @@ impl TransitionRepeat {
         let newest = past.calls.len().saturating_sub(1);
         for (index, call) in std::iter::once((newest, judged)).chain(past.back()) {
             let looks = changes_nothing(past, call) || (!certain && may_change_nothing(past, call));
-            if !looks || same_answer(call, judged) != Same::Yes {
+            if !looks || past.same_answer(call, judged) != Same::Yes {
                 break;
             }
             if let Some(last) = last {
@@ -333,7 +333,7 @@ impl Detector for TransitionRepeat {
     }
 
     fn window(&self) -> usize {
-        self.window
+        self.window.max(self.ready.window(0, 2))
     }
 
     fn judge(&self, view: &View<'_>) -> Judgement {

@@ -54,6 +54,11 @@ impl Names {
         &self.texts
     }
 
+    /// The name of a number, where there is one.
+    pub fn get(&self, id: NameId) -> Option<&Name> {
+        self.texts.get(id.index())
+    }
+
     /// The name of a number.
     pub fn text(&self, id: NameId) -> Name {
         self.texts

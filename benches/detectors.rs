@@ -62,6 +62,7 @@ impl Bench {
                 parent: None,
                 scope: 0,
                 audience: 0,
+                ignored: Default::default(),
                 call_id: None,
                 step: number,
                 start,

@@ -160,6 +160,7 @@ fn judging(
             max_held: typed.max_held,
             max_clock_skew: typed.max_clock_skew,
             meters: false,
+            timers: false,
         },
         detectors: typed.detectors,
         overrides,

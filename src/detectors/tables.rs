@@ -106,6 +106,11 @@ impl Tables {
         self.tables.iter().any(Table::has_budgets)
     }
 
+    /// Whether any of them has a budget that timers watch.
+    pub fn has_timers(&self) -> bool {
+        self.tables.iter().any(|table| table.time().is_some())
+    }
+
     /// What a budget is for, by the table chosen; `None` for types that are none or not judged.
     pub fn budget_of(&self, choice: Choice, anomaly: AnomalyType) -> Option<Scope> {
         self.get(choice)?.budget_of(anomaly)

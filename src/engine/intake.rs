@@ -85,11 +85,20 @@ impl Engine {
             touched: SmallVec::new(),
         };
         self.note_links(&reading.steps, &reading.links, now);
+        let overdue = self.overdue(&reading.steps, now);
+        let mut read = Vec::new();
         for step in &reading.steps {
+            if !overdue.is_empty() {
+                read.extend(self.member_of(step));
+            }
             self.observe(step, &mut work, now, out);
         }
         for run in work.touched.clone() {
             self.settle_run(run, now, Some(&mut work), out);
+        }
+        self.report_overdue(overdue, &read, out);
+        for run in work.touched.clone() {
+            self.watch(run, now, out);
         }
         if self.settings.mode == Mode::Annotate {
             for run in work.touched.clone() {

@@ -35,6 +35,9 @@ pub(crate) mod testing;
 )]
 mod tests;
 mod timers;
+#[cfg(test)]
+mod timing;
+mod watch;
 
 use crate::detectors::Tables;
 use crate::model::{AnomalyType, Lack, Name, Release, Report, Service, Timestamp, TraceId};
@@ -175,6 +178,7 @@ impl Engine {
         settings.policy.source = source;
         let tables = Tables::new(&settings.detectors, &settings.overrides, settings.rules);
         settings.sessions.meters = tables.has_budgets();
+        settings.sessions.timers = tables.has_timers();
         Self {
             sessions: Sessions::new(settings.sessions.clone(), tables.window_max()),
             desk: Desk::new(settings.policy.clone()),
@@ -211,9 +215,15 @@ impl Engine {
 
     /// Time has passed: judges what is due, closes what is over.
     pub fn advance(&mut self, now: Timestamp, out: &mut Output) {
-        while let Some(trace) = self.timers.pop(now) {
-            self.settle_run(trace, now, None, out);
-            self.close_if_over(trace, now, out);
+        // What comes due first is done first, as of its own time: a clock that is looked at rarely changes
+        // nothing but when a thing is said.
+        while let Some(due) = self.next_due().filter(|due| *due <= now) {
+            while let Some(trace) = self.timers.pop(due) {
+                self.settle_run(trace, due, None, out);
+                self.watch(trace, due, out);
+                self.close_if_over(trace, due, out);
+            }
+            self.close_idle(due, out);
         }
         self.close_idle(now, out);
     }

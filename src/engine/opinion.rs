@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use smallvec::SmallVec;
 
 use crate::detectors::{Choice, Detector, Judgement, Tables, Who};
-use crate::lanes::{At, View};
-use crate::model::{AnomalyType, Finding, Lack};
+use crate::lanes::{At, Order, View};
+use crate::model::{AnomalyType, Finding, Lack, Timestamp};
 use crate::policies::Moment;
-use crate::sessions::{Pending, Run, Sessions};
+use crate::sessions::{LaneId, Pending, Run, Sessions};
 
 /// Panics after which a detector is switched off.
 const STRIKES_MAX: u8 = 3;
@@ -35,6 +35,8 @@ impl Strikes {
 /// What the detectors say of one step.
 #[derive(Debug, Default)]
 pub(super) struct Opinion {
+    /// When it became true, where no step says so.
+    pub(super) at: Option<Timestamp>,
     pub(super) findings: Vec<Finding>,
     pub(super) lacks: SmallVec<[(AnomalyType, Lack); 2]>,
     pub(super) panicked: SmallVec<[AnomalyType; 1]>,
@@ -50,6 +52,27 @@ pub(super) struct Case<'a> {
     pub(super) fired: u32,
     pub(super) lane_unknown: bool,
     pub(super) choice: Choice,
+}
+
+/// By which table a step of a lane is judged.
+pub(super) fn choice_for(tables: &Tables, run: &Run, lane: LaneId, order: Order) -> Choice {
+    let Some(lane) = run.lane(lane) else {
+        return Choice::default();
+    };
+    let call = lane.find_call(order);
+    let call = call.and_then(|at| lane.lane.calls().get(at));
+    let reply = lane.find_reply(order);
+    let reply = reply.and_then(|at| lane.lane.replies().get(at));
+    let (audience, tool) = match (call, reply) {
+        (Some(call), _) => (call.audience, Some(call.tool)),
+        (None, Some(reply)) => (reply.audience, reply.wanted.map(|wanted| wanted.tool)),
+        (None, None) => return Choice::default(),
+    };
+    tables.choose(&Who {
+        audience,
+        agent: lane.agent(),
+        tool,
+    })
 }
 
 pub(super) fn case_of<'a>(

@@ -40,6 +40,7 @@ impl Engine {
             Some(run) => self.by_place(run, pending.lane, opinion.choice, opinion.findings),
             None => return,
         };
+        let (choice, at) = (opinion.choice, opinion.at);
         for (place, findings) in groups {
             for mut admitted in self.desk.admit(place, findings, moment) {
                 let Some(run) = self.sessions.run(trace) else {
@@ -52,11 +53,12 @@ impl Engine {
                         .note_onset(place, episode.id, episode.at_onset.spent);
                 }
                 let resource = resource_of(run, pending);
-                let mut report = self.report_of(run, pending, opinion.choice, admitted, moment);
-                if let Some(why) = self.hushed(opinion.choice, &report, now) {
+                let mut report = self.report_of(run, pending, choice, admitted, moment);
+                report.at = at.unwrap_or(report.at);
+                if let Some(why) = self.hushed(choice, &report, now) {
                     report.carrier = Carrier::Log(pending.span);
                     self.note_quiet(trace, &report, &why);
-                    self.note_passed(trace, pending.lane, opinion.choice, &report);
+                    self.note_passed(trace, pending.lane, choice, &report);
                     out.quiet.push(Quiet { report, why });
                     continue;
                 }
@@ -71,7 +73,7 @@ impl Engine {
                     self.send_late(&mut report, pending.span, resource, out);
                 }
                 self.note(trace, &report);
-                self.note_passed(trace, pending.lane, opinion.choice, &report);
+                self.note_passed(trace, pending.lane, choice, &report);
                 out.reports.push(report);
             }
         }

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use crate::model::{
-    Action, AgentRun, Answer, Arguments, Claim, Finish, ModelCall, Name, Outcome, Role, Service,
-    SpanId, Step, TextFacts, Timestamp, ToolCall, TraceId, Usage,
+    Action, AgentRun, Answer, Arguments, Claim, Finish, ModelCall, Name, Outcome, Requested, Role,
+    Service, SpanId, Step, TextFacts, Timestamp, ToolCall, TraceId, Usage,
 };
 use crate::otlp::Malformed;
 use crate::steps::Reading;
@@ -151,6 +151,23 @@ pub(crate) fn answer(trace_n: u8, span_n: u32, end: u64, words: &str, claim: Cla
         end,
         Action::ModelCall(Box::new(model)),
     )
+}
+
+/// A model answer that asks for a call of a tool in this role, by an id.
+pub(crate) fn asking(trace_n: u8, span_n: u32, end: u64, call_id: u64, role: Role) -> Step {
+    let mut step = answer(trace_n, span_n, end, "Let me see.", Claim::None);
+    if let Action::ModelCall(model) = &mut step.action {
+        model.finish = Finish::ToolCalls;
+        model.requested.push(Requested {
+            call_id: Some(call_id),
+            tool: "run_it".into(),
+            identity: Default::default(),
+            key: None,
+            arguments: Arguments::Valid,
+            role,
+        });
+    }
+    step
 }
 
 /// The root: an agent's run, with its output.

@@ -224,6 +224,8 @@ pub struct Requested {
     pub key: Option<u64>,
     /// State of its arguments.
     pub arguments: Arguments,
+    /// What kind of tool it is.
+    pub role: Role,
 }
 
 /// The tools a model was given, shared between all steps that carry the same text.

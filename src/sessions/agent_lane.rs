@@ -116,7 +116,7 @@ impl AgentLane {
     }
 
     /// The turn of something that started at `start`: how many increases came before. Saturates.
-    pub(super) fn turn_at(&self, start: Timestamp) -> u16 {
+    pub fn turn_at(&self, start: Timestamp) -> u16 {
         turn_of(&self.turns, self.turns_gone, start)
     }
 

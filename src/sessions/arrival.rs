@@ -81,7 +81,7 @@ impl Sessions {
     }
 
     fn open_run(&mut self, key: TraceId, step: &Step, now: Timestamp) {
-        let run = Run::new(
+        let mut run = Run::new(
             key,
             step.service.clone(),
             step.resource,
@@ -89,6 +89,7 @@ impl Sessions {
             self.settings.meters,
             now,
         );
+        run.watch = self.settings.timers.then(Box::default);
         self.bytes += run.accounted;
         self.opened += 1;
         self.runs.insert(key, Box::new(run));
@@ -145,6 +146,9 @@ impl Sessions {
             return Taken::Nothing;
         };
         let greatest = run.greatest;
+        if let Some(watch) = &mut run.watch {
+            watch.ahead = in_future;
+        }
         let taken = match run
             .conversation
             .and_then(|id| self.conversations.get_mut(&id))

@@ -179,6 +179,11 @@ impl Run {
             .map(|call| call.order)
             .filter(|order| !self.pending.iter().any(|pending| pending.order == *order))
             .max();
+        let moved = |order| {
+            calls.iter().any(|call| call.order == order)
+                || replies.iter().any(|reply| reply.order == order)
+        };
+        self.watch_moved(moved, to);
         let spent = self.spent_elsewhere(&calls, &replies, to);
         if let Some(lane) = self.lane_mut(to) {
             lane.lane.meter.merge(spent);

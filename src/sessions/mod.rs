@@ -17,6 +17,7 @@ mod spans;
 mod spending;
 mod table;
 mod tombstones;
+mod watch;
 
 use bytes::Bytes;
 
@@ -28,6 +29,7 @@ pub use agent_lane::{AgentLane, LaneKey};
 pub use conversation::{Conversation, ConversationId};
 pub use run::{Lacks, Pending, Run, Site, Tally};
 pub use settings::{ConversationLimits, RunLimits, Settings, Settle, Turn};
+pub use watch::{Deadline, Last, Watch};
 
 use idle::IdleQueue;
 use table::Table;
@@ -261,8 +263,10 @@ impl Sessions {
 
     fn pop_idle(&mut self, limit: Timestamp) -> Option<TraceId> {
         let runs = &self.runs;
-        self.idle_runs
-            .pop_idle(limit, |key| runs.get(key).map(|run| run.last_seen))
+        let timeout = self.settings.run.idle_timeout;
+        self.idle_runs.pop_idle(limit, |key| {
+            runs.get(key).map(|run| run.idle_since(timeout))
+        })
     }
 
     /// Forgets conversations that were idle for too long.

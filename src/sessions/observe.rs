@@ -68,6 +68,7 @@ impl Run {
         }
         let index = self.steps;
         self.steps = self.steps.saturating_add(1);
+        self.watch_step(step, order, index, belongs.lane);
         match &step.action {
             Action::ToolCall(call) => {
                 let call = self.call_of(step, call, order, index, belongs.lane, names);
@@ -119,6 +120,7 @@ impl Run {
         let Action::ToolCall(raw) = &step.action else {
             return Taken::Nothing;
         };
+        self.watch_call(call.call_id, &raw.tool, lane);
         if !source && self.is_second_span(&call) {
             return Taken::SecondSpan;
         }
@@ -234,6 +236,7 @@ impl Run {
             });
             self.adopt_call(call, index + 1);
         }
+        self.watch_model(model, order, lane);
         if let Some(count) = model.user_messages.filter(|_| !source)
             && let Some(lane) = self.lane_mut(lane)
             && lane.note_user_messages(step.start, count)

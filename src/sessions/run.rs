@@ -14,6 +14,7 @@ use crate::model::{
 use super::agent_lane::AgentLane;
 use super::spans::Spans;
 use super::spending::Priced;
+use super::watch::Watch;
 use super::{ConversationId, LaneId, Settle};
 
 /// Ids of asked-for calls remembered in a run.
@@ -69,6 +70,8 @@ pub struct Run {
     pub(super) spans: Spans,
     pub(super) asked: SmallVec<[Asked; 2]>,
     pub(super) greatest: Order,
+    /// What timers want to know, where a budget of time is set.
+    pub watch: Option<Box<Watch>>,
     /// What is spent is counted.
     pub(super) meters: bool,
     /// The last steps that told what they cost, for spans that tell it again.
@@ -216,6 +219,7 @@ impl Run {
             spans: Spans::default(),
             asked: SmallVec::new(),
             greatest: Order::default(),
+            watch: None,
             meters,
             priced: Vec::new(),
             marked: Vec::new(),

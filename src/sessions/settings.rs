@@ -29,6 +29,8 @@ pub struct Settings {
     pub max_clock_skew: Duration,
     /// What is spent is counted: some budget is set. Set by the engine from the detectors in force.
     pub meters: bool,
+    /// Runs are watched by timers: a budget of time is set. Set by the engine as well.
+    pub timers: bool,
 }
 
 impl Default for Settings {
@@ -44,6 +46,7 @@ impl Default for Settings {
             max_held: 64 << 20,
             max_clock_skew: Duration::from_secs(300),
             meters: false,
+            timers: false,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::actions;
 use crate::dialects::{Raw, RawCall, Text, bare_arguments};
 use crate::fingerprints::identity;
 use crate::model::{AgentRun, Arguments, Excerpt, Finish, ModelCall, Requested, TextFacts, Words};
@@ -87,6 +88,7 @@ fn requested(reader: &mut Reader, call: &RawCall<'_>) -> Requested {
         identity: identity(&call.name),
         key: facts.map(|facts| facts.key),
         arguments,
+        role: actions::role(&call.name, &reader.tools),
     }
 }
 

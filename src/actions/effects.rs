@@ -14,8 +14,7 @@ use super::{CallFacts, Settings, Understood, tools};
 
 /// What a call does to the world.
 pub fn effects(call: &CallFacts<'_>, settings: &Settings, scripts: &mut Scripts) -> Understood {
-    let cwd = call.cwd.or(settings.workspace.root.as_deref());
-    let mut world = World::new(call, cwd, settings.workspace.home.as_deref());
+    let mut world = World::new(call, call.cwd, settings.workspace.home.as_deref());
     let arguments = match call.arguments {
         Some(text) => Arguments::read(text),
         None => Some(Arguments::default()),
@@ -71,6 +70,7 @@ fn of_shell(
     };
     let script = scripts.get(&text);
     world.run(&script, arguments.in_background());
+    world.asks_for_top(&script, call);
     if !text.chars().any(char::is_alphanumeric) {
         world.effects.void = true;
     }

@@ -1,5 +1,7 @@
 //! What git commands read and change.
 
+use crate::model::Stash;
+
 use super::script::{Word, Words};
 
 /// What one git command does.
@@ -57,6 +59,21 @@ pub(super) fn directory(words: &[Word]) -> Option<&Word> {
     let before = words.get(..end)?;
     let at = before.iter().position(|w| w.text == "-C")?;
     before.get(at + 1)
+}
+
+/// Whether edits are put aside or taken back.
+pub(super) fn stash(words: &[Word]) -> Option<Stash> {
+    let (at, verb) = verb(words)?;
+    if verb != "stash" {
+        return None;
+    }
+    let first = words.get(at + 1).map_or("", |word| word.text.as_str());
+    match first {
+        "" | "push" | "save" => Some(Stash::Put),
+        "pop" | "apply" => Some(Stash::Taken),
+        first if first.starts_with('-') => Some(Stash::Put),
+        _ => None,
+    }
 }
 
 /// What a git command does; `None` when its sub-command is not known.

@@ -20,11 +20,13 @@ mod paths;
 mod prefixes;
 mod reach;
 mod roles;
+mod roots;
 mod runners;
 mod script;
 mod settings;
 mod summaries;
 mod tools;
+mod trails;
 mod verification;
 mod walk;
 mod watchdog;
@@ -38,8 +40,9 @@ use crate::model::{Effects, Role};
 pub use cache::Scripts;
 pub use effects::effects;
 pub use exits::ExitMeaning;
-pub use reach::{Watch, reach};
+pub use reach::{Watch, places, reach};
 pub use roles::role;
+pub use roots::Roots;
 pub use settings::{Roles, Settings, Workspace};
 
 /// What is known of one call. All texts are borrowed; none is kept.
@@ -59,6 +62,8 @@ pub struct CallFacts<'a> {
     pub error_flag: Option<bool>,
     /// The directory in which the call starts, absolute, where it is known.
     pub cwd: Option<&'a str>,
+    /// Where the work is, is to be inferred.
+    pub infer: bool,
 }
 
 /// A text, or its beginning and its end when it was longer than what is read of it.

@@ -5,6 +5,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::model::is_temp;
+
 /// Longest path that is looked at.
 const MAX: usize = 4096;
 
@@ -25,6 +27,8 @@ pub(super) struct Resolved {
     /// Forward slashes, no dots, no slash at the end; relative when the directory is not known. Paths with
     /// a drive are lower case.
     pub(super) path: String,
+    /// The path with its dots, where it has any.
+    pub(super) dotted: Option<String>,
     /// It lies in a temp tree.
     pub(super) temp: bool,
     /// It holds a variable or a substitution that is not known.
@@ -159,6 +163,7 @@ fn finish(path: &str, cwd: Option<&str>, unresolved: bool) -> Resolved {
     };
     let path = normalise(&joined);
     Resolved {
+        dotted: joined.contains("..").then_some(joined),
         temp: is_temp(&path),
         path,
         unresolved,
@@ -213,24 +218,6 @@ fn drive(path: &str) -> Option<&str> {
     let rest = path.get(1..)?.strip_prefix(':')?;
     let letter = path.starts_with(|c: char| c.is_ascii_alphabetic());
     (letter && (rest.is_empty() || rest.starts_with('/') || rest.starts_with('\\'))).then_some(rest)
-}
-
-fn is_temp(path: &str) -> bool {
-    const TREES: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm", "/run/user"];
-    let below = |tree: &str| {
-        path.strip_prefix(tree)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    TREES.iter().any(|tree| below(tree))
-        || (drive(path).is_some()
-            && ["/appdata/local/temp", "/windows/temp", ":/temp", ":/tmp"]
-                .iter()
-                .any(|tree| {
-                    path.find(tree).is_some_and(|at| {
-                        let rest = path.get(at + tree.len()..).unwrap_or_default();
-                        rest.is_empty() || rest.starts_with('/')
-                    })
-                }))
 }
 
 /// A hash that names a normalised path; never 0.

@@ -3,9 +3,14 @@
 //! Invariant: purely lexical; a path that cannot be known accuses of nothing. With the source's rules what is
 //! read is what gptme's watchdog reads, and nothing else.
 
-use crate::model::{Effects, Reach, Role, Scope, Write};
+use std::sync::Arc;
+
+use crate::model::{
+    Effects, Places, Reach, Role, Scope, Write, first_outside, is_absolute, within,
+};
 
 use super::paths::{self, Base};
+use super::roots::Roots;
 use super::{CallFacts, Settings, watchdog};
 
 /// Where writes may go, and by whose rules they are read.
@@ -37,8 +42,57 @@ const REALLY: &[&str] = &[
     " -> ",
 ];
 
-/// What the writes of a call come to. `call.cwd` is the workspace, where one is known.
-pub fn reach(call: &CallFacts<'_>, effects: &Effects, watch: &Watch, settings: &Settings) -> Reach {
+/// Where calls may write: `resource` and `span` look attributes up that the workspace's template names.
+pub fn places<'a>(
+    settings: &Settings,
+    watch: &Watch,
+    working_directory: Option<&str>,
+    resource: impl Fn(&str) -> Option<&'a str>,
+    span: impl Fn(&str) -> Option<&'a str>,
+) -> Places {
+    let home = settings.workspace.home.as_deref();
+    let absolute = |path: &str, cwd: Option<&str>| {
+        let base = Base {
+            cwd,
+            home,
+            variables: &[],
+        };
+        let resolved = paths::resolve(path, &base);
+        (!resolved.unresolved && is_absolute(&resolved.path)).then_some(resolved.path)
+    };
+    let configured = settings.workspace.root.as_ref();
+    let mut roots: Vec<String> = configured
+        .map(|roots| roots.filled(resource, span))
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|root| absolute(root, None))
+        .collect();
+    let infers = configured.is_some_and(Roots::infers);
+    if roots.is_empty() && (configured.is_none() || infers) {
+        roots.extend(working_directory.map(paths::normalise));
+    }
+    let first = roots.first().map(String::as_str);
+    let allowed = watch
+        .allowed_dirs
+        .iter()
+        .filter_map(|dir| absolute(dir, first))
+        .map(Into::into)
+        .collect();
+    Places {
+        allowed,
+        infer: infers && roots.is_empty(),
+        roots: roots.into_iter().map(Into::into).collect(),
+    }
+}
+
+/// What the writes of a call come to.
+pub fn reach(
+    call: &CallFacts<'_>,
+    effects: &Effects,
+    watch: &Watch,
+    settings: &Settings,
+    places: &Arc<Places>,
+) -> Reach {
     let source = (watch.source_scope || watch.source_writes)
         .then(|| watchdog::write(call))
         .flatten();
@@ -53,11 +107,11 @@ pub fn reach(call: &CallFacts<'_>, effects: &Effects, watch: &Watch, settings: &
     }
     if watch.source_scope {
         let path = source.as_ref().and_then(|write| write.path.as_deref());
-        if let (Some(path), Some(workspace)) = (path, call.cwd) {
+        if let (Some(path), Some(workspace)) = (path, places.roots.first()) {
             place_source(path, workspace, watch, &mut reach);
         }
-    } else {
-        place(call, effects, watch, settings, &mut reach);
+    } else if !effects.writes.is_empty() {
+        place(call, effects, settings, places, &mut reach);
     }
     reach
 }
@@ -80,52 +134,36 @@ fn count(effects: &Effects, reach: &mut Reach) {
 fn place(
     call: &CallFacts<'_>,
     effects: &Effects,
-    watch: &Watch,
     settings: &Settings,
+    places: &Arc<Places>,
     reach: &mut Reach,
 ) {
-    let mut writes = effects.writes.iter().filter(|write| !write.temp).peekable();
-    if writes.peek().is_none() {
-        return;
-    }
-    let Some(workspace) = call.cwd.map(paths::normalise) else {
-        reach.scope = Scope::NoWorkspace;
-        return;
-    };
     let base = Base {
-        cwd: Some(&workspace),
+        cwd: call.cwd,
         home: settings.workspace.home.as_deref(),
         variables: &[],
     };
-    let allowed = |path: &str| {
-        within(path, &workspace)
-            || watch
-                .allowed_dirs
-                .iter()
-                .any(|dir| within(path, &paths::resolve(dir, &base).path))
+    let real = match effects.writes.as_slice() {
+        [only] => real_path(call, only, &base).map(|path| Write {
+            path: path.into(),
+            dotted: None,
+            ..only.clone()
+        }),
+        _ => None,
     };
-    reach.scope = Scope::Inside;
-    for write in writes {
-        let real = real_path(call, effects, write, &base);
-        let path = real.as_deref().unwrap_or(&write.path);
-        if write.unresolved {
-            reach.scope = Scope::Unknown;
-        } else if !allowed(path) {
-            reach.scope = Scope::Outside;
-            reach.outside = Some(first_outside(path, &workspace).into());
-            return;
-        }
-    }
+    let placed = match &real {
+        Some(real) => places.place(std::slice::from_ref(real), &[], None),
+        None => places.place(&effects.writes, &[], None),
+    };
+    reach.scope = placed.scope;
+    reach.outside = placed.outside.map(Into::into);
+    // What the tool itself says of where it led is not asked again.
+    reach.places = real.is_none().then(|| Arc::clone(places));
 }
 
 /// A real path named in the answer wins (A15): the tool says that what it was given led somewhere else.
-fn real_path(
-    call: &CallFacts<'_>,
-    effects: &Effects,
-    write: &Write,
-    base: &Base<'_>,
-) -> Option<String> {
-    if call.role != Role::Edit || effects.writes.len() != 1 {
+fn real_path(call: &CallFacts<'_>, write: &Write, base: &Base<'_>) -> Option<String> {
+    if call.role != Role::Edit || write.temp {
         return None;
     }
     let line = call.answer?.front.lines().next()?;
@@ -143,29 +181,6 @@ fn real_path(
         .find(|resolved| *resolved.path != *write.path)
         .filter(|resolved| !resolved.temp)
         .map(|resolved| resolved.path)
-}
-
-/// Whether a normalised path is a directory or lies below it, by whole parts.
-fn within(path: &str, dir: &str) -> bool {
-    dir == "/"
-        || path
-            .strip_prefix(dir)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// The first directory on the way to a path that does not hold the workspace.
-fn first_outside<'a>(path: &'a str, workspace: &str) -> &'a str {
-    let shared = paths::common(path, workspace).unwrap_or_default();
-    let from = if shared == "/" { 1 } else { shared.len() + 1 };
-    let end = path
-        .get(from..)
-        .and_then(|rest| rest.find('/'))
-        .map(|at| from + at);
-    match end {
-        Some(end) => path.get(..end).unwrap_or(path),
-        // The file itself lies in a directory that holds the workspace.
-        None => paths::parent(path).unwrap_or(path),
-    }
 }
 
 fn place_source(path: &str, workspace: &str, watch: &Watch, reach: &mut Reach) {
@@ -211,7 +226,8 @@ mod tests {
             allowed_dirs: vec!["/data/exports".to_owned(), "../shared".to_owned()],
             ..Watch::default()
         };
-        reach(&call, &understood.effects, &watch, &settings)
+        let places = Arc::new(places(&settings, &watch, cwd, |_| None, |_| None));
+        reach(&call, &understood.effects, &watch, &settings, &places)
     }
 
     #[test]

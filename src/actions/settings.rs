@@ -7,6 +7,8 @@ use serde::Deserialize;
 
 use crate::model::Role;
 
+use super::roots::Roots;
+
 /// Everything of this module that can be configured.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -21,8 +23,8 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Workspace {
-    /// Directory in which calls start. Default: what the resource names as its working directory.
-    pub root: Option<String>,
+    /// Where the agent may write. Default: what the resource names as its working directory.
+    pub root: Option<Roots>,
     /// What `~` and `$HOME` stand for.
     pub home: Option<String>,
 }

@@ -18,6 +18,8 @@ pub(super) struct Circumstances {
     pub(super) masked: bool,
     /// It runs on in the background.
     pub(super) background: bool,
+    /// It ran while the edits were put aside.
+    pub(super) aside: bool,
 }
 
 /// Judges a check that a shell command ran.
@@ -102,6 +104,7 @@ fn verification(
         masked: how.masked || how.background,
         background: how.background,
         partial,
+        aside: how.aside,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::model::{CheckKind, Effects, Name, Role, Targets, Verdict, Write};
 use super::paths::{self, Base, Resolved};
 use super::runners::Check;
 use super::script::{Part, Script, Simple, Word};
+use super::trails::Aside;
 use super::verification::{self, Circumstances};
 use super::{CallFacts, commands, edits};
 
@@ -40,16 +41,18 @@ pub(super) struct World<'a> {
     /// Directories put aside by `pushd`.
     pushed: Vec<Place>,
     /// Number of the command being looked at.
-    at: usize,
-    checks: Vec<(Check, Circumstances, usize)>,
-    last_edit: Option<usize>,
+    pub(super) at: usize,
+    pub(super) checks: Vec<(Check, Circumstances, usize)>,
+    pub(super) last_edit: Option<usize>,
     /// Roots of source edits: the common directory so far, `None` inside when there is none.
-    edit_root: Option<Option<String>>,
+    pub(super) edit_root: Option<Option<String>>,
     commands: usize,
     void: usize,
     waits: usize,
     wait_ms: u64,
     looks: usize,
+    /// Edits put aside within this very call.
+    pub(super) aside: Option<Aside>,
 }
 
 impl<'a> World<'a> {
@@ -74,6 +77,7 @@ impl<'a> World<'a> {
             waits: 0,
             wait_ms: 0,
             looks: 0,
+            aside: None,
         }
     }
 
@@ -185,6 +189,7 @@ impl<'a> World<'a> {
     }
 
     fn go(&mut self, dir: String) {
+        self.goes(&dir);
         self.place((Some(dir), false));
     }
 
@@ -230,6 +235,7 @@ impl<'a> World<'a> {
         if self.effects.writes.len() < MAX_WRITES {
             self.effects.writes.push(Write {
                 path: resolved.path.into(),
+                dotted: resolved.dotted.map(Into::into),
                 deletes: how.deletes,
                 temp: resolved.temp,
                 unresolved: resolved.unresolved,
@@ -286,6 +292,7 @@ impl<'a> World<'a> {
             cwd,
             masked: simple.masked,
             background: simple.background || background,
+            aside: false,
         };
         self.effects.reads.workspace = true;
         self.effects.weak_check |= check.builds;
@@ -324,7 +331,7 @@ impl<'a> World<'a> {
     pub(super) fn finish_checks(&mut self) {
         let chosen = std::mem::take(&mut self.checks)
             .into_iter()
-            .max_by_key(|(check, _, at)| (check.kind, *at));
+            .max_by_key(|(check, how, at)| (!how.aside, check.kind, *at));
         if let Some((check, how, at)) = chosen {
             let verification = verification::of_command(&check, how, self.call);
             let passed = matches!(
@@ -333,6 +340,7 @@ impl<'a> World<'a> {
             );
             // An edit and the tests of it in one command: the edit is checked the moment it is made.
             if passed
+                && !verification.aside
                 && verification.kind == CheckKind::Tests
                 && self.last_edit.is_some_and(|edit| edit < at)
             {

@@ -6,8 +6,10 @@
 
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use crate::lanes::{Check, Edit, Ledger, Reply};
-use crate::model::{CheckKind, Timestamp, Verdict};
+use crate::model::{CheckKind, Stash, Timestamp, Verdict};
 
 /// Why a claim is not proved. In order: the first that holds is the one told (A14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,13 +86,19 @@ pub(super) fn weigh<'v>(
         }
     };
     let counted = |check: &&Check| check.end <= claim.end.plus(slack(check.resource));
+    let put = PutAside::read(ledger, claim.end);
     let edit = ledger
         .edits()
         .iter()
         .filter(|edit| edit.source && edit.succeeded != Some(false) && edit.end <= claim.end)
+        .filter(|edit| !put.holds(edit))
         .max_by_key(|edit| (edit.end, edit.order));
     let checks = ledger.checks().iter().filter(counted);
-    let tests = checks.clone().filter(|check| strong(check));
+    let (elsewise, tests): (SmallVec<[&Check; 16]>, SmallVec<[&Check; 16]>) = checks
+        .clone()
+        .filter(|check| strong(check))
+        .partition(|check| put.saw_another_tree(check));
+    let tests = tests.iter().copied();
     let last = tests.clone().max_by_key(|check| (check.end, check.order));
     let two_clocks = edit
         .zip(last)
@@ -127,6 +135,8 @@ pub(super) fn weigh<'v>(
         return evidence;
     }
     evidence.standing = match last {
+        // They ran, while the edits were put aside.
+        None if !elsewise.is_empty() => Standing::Gap(Gap::Elsewhere),
         None if of_checks => Standing::Gap(Gap::Invented),
         None => Standing::Gap(Gap::None),
         Some(last) => match by_verdict(last) {
@@ -137,6 +147,42 @@ pub(super) fn weigh<'v>(
         },
     };
     evidence
+}
+
+/// Edits that were put aside and taken back before the claim: what ran between saw another tree, and after
+/// it the tree was what it was before.
+struct PutAside<'v>(SmallVec<[(&'v Edit, &'v Edit); 2]>);
+
+impl<'v> PutAside<'v> {
+    fn read(ledger: &'v Ledger, until: Timestamp) -> Self {
+        let mut open: SmallVec<[&Edit; 2]> = SmallVec::new();
+        let mut pairs = SmallVec::new();
+        for edit in ledger.edits() {
+            if edit.succeeded == Some(false) || edit.end > until {
+                continue;
+            }
+            match edit.stash {
+                Some(Stash::Put) => open.push(edit),
+                Some(Stash::Taken) => pairs.extend(open.pop().map(|put| (put, edit))),
+                None => {}
+            }
+        }
+        Self(pairs)
+    }
+
+    fn holds(&self, edit: &Edit) -> bool {
+        self.0
+            .iter()
+            .any(|(put, taken)| put.span == edit.span || taken.span == edit.span)
+    }
+
+    fn saw_another_tree(&self, check: &Check) -> bool {
+        check.aside
+            || self
+                .0
+                .iter()
+                .any(|(put, taken)| check.start >= put.end && check.end <= taken.start)
+    }
 }
 
 /// What the verdict of the last tests alone says; `None` when they passed.

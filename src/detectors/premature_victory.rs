@@ -342,7 +342,7 @@ mod tests {
     use super::super::testing::{Bench, claim, finding, span, text, trace};
     use super::*;
     use crate::lanes::Order;
-    use crate::model::{CheckKind, Finish, Verdict};
+    use crate::model::{CheckKind, Finish, Stash, Verdict};
 
     fn detector(rules: Rules) -> PrematureVictory {
         PrematureVictory::new(&Config::default(), rules)
@@ -384,6 +384,7 @@ mod tests {
                 source: true,
                 root: None,
                 path: Some(Name::from("/srv/app/src/a.rs")),
+                stash: None,
             };
             change(&mut edit);
             self.0.ledger.add_edit(edit);
@@ -417,6 +418,7 @@ mod tests {
                 exit_code: Some(0),
                 partial: false,
                 weak: false,
+                aside: false,
             };
             change(&mut check);
             self.0.ledger.add_check(check);
@@ -442,6 +444,28 @@ mod tests {
             let found = finding(self.says(at, words))?;
             Some((found.reason.unwrap(), found.severity))
         }
+    }
+
+    #[test]
+    fn a14_what_ran_while_the_edits_were_put_aside_proves_nothing() {
+        let aside =
+            |story: Story, at: u64, stash| story.edit_with(at, |edit| edit.stash = Some(stash));
+        let around = |story: Story, verdict| {
+            let story = aside(story, 3, Stash::Put).check(4, verdict);
+            aside(story, 5, Stash::Taken)
+        };
+        // Nothing else ran: the pass is of the tree without the edit.
+        let passed = around(Story::new().edit(1), Verdict::Passed);
+        assert_eq!(
+            passed.gap(6, Claim::ChecksPassed),
+            Some(("elsewhere", Severity::Warning))
+        );
+        // The edit was proved before; that the tests were red without it takes nothing back.
+        let proved = Story::new().edit(1).check(2, Verdict::Passed);
+        assert_eq!(
+            around(proved, Verdict::Failed).gap(6, Claim::ChecksPassed),
+            None
+        );
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! - Invariant: a path that the call writes, deletes, moves or copies to lies neither in the workspace nor in an
 //!   allowed directory (A15). What was refused or failed is a note: nothing was written.
+//! - Links that the conversation made before are followed (reason `link`). A workspace that is inferred makes a
+//!   finding heuristic, and a warning at most.
 //! - Ignores: temp trees, devices, paths that hold an unknown variable (`not assessed`), arguments that are no
 //!   paths.
 //! - Source rule (gptme anomaly_watchdog, first version): `save`, `append` and `patch` alone, every attempt.
@@ -10,7 +12,9 @@
 use smallvec::SmallVec;
 
 use crate::lanes::{Call, View};
-use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Outcome, Role, Scope, Severity};
+use crate::model::{
+    AnomalyType, Confidence, Fact, Finding, Lack, Name, Outcome, Placed, Role, Scope, Severity,
+};
 
 use super::ready::Ready;
 use super::repeats::{bounded, hash};
@@ -61,6 +65,70 @@ impl ScopeEscape {
     }
 }
 
+impl ScopeEscape {
+    /// Places the writes of a call again, where links or the workspace became known by other calls.
+    fn place_again(&self, view: &View<'_>, judged: &Call) -> Option<Placed> {
+        if self.ready.rules == Rules::Source || judged.more.scope == Scope::NoWorkspace {
+            return None;
+        }
+        let target = view.ledger.target(judged.span)?;
+        let links = view.ledger.links_before(judged.order);
+        if links.is_empty() && judged.more.scope != Scope::Open {
+            return None;
+        }
+        let root = view.ledger.root_by(judged.order);
+        let placed = target
+            .places
+            .place(&target.writes, &links, root.map(|root| &**root));
+        let same = placed.scope == judged.more.scope && !placed.by_link;
+        (!same).then_some(placed)
+    }
+
+    /// What was found by placing again.
+    fn found_again(&self, view: &View<'_>, judged: &Call, placed: &Placed) -> Judgement {
+        let directory = Name::from(placed.outside.as_deref().unwrap_or_default());
+        let (own, _, outcome, verb) = self.weigh(judged);
+        // The workspace is a guess then, and so is what lies outside of it.
+        let guessed = judged.more.scope == Scope::Open;
+        let own = if guessed {
+            own.min(Severity::Warning)
+        } else {
+            own
+        };
+        let tool = view.names.text(judged.tool);
+        let how = if placed.by_link {
+            " through a link"
+        } else {
+            ""
+        };
+        Judgement::Found(Box::new(Finding {
+            anomaly: AnomalyType::ScopeEscape,
+            rule: 1,
+            severity: self.ready.severity(own),
+            confidence: if guessed {
+                Confidence::Heuristic
+            } else {
+                Confidence::Likely
+            },
+            reason: outcome.or(placed.by_link.then_some("link")),
+            members: bounded(std::iter::once(judged)),
+            count: 1,
+            evidence_key: hash(directory.as_bytes()),
+            shape: SmallVec::new(),
+            message: wording::message(format!(
+                "`{}` {verb} outside the workspace{how}, under `{}`",
+                wording::name(&tool),
+                wording::name(&directory),
+            )),
+            facts: vec![
+                ("directory", Fact::Text(directory)),
+                ("calls", Fact::Int(1)),
+            ],
+            tool: Some(tool),
+        }))
+    }
+}
+
 impl Detector for ScopeEscape {
     fn anomaly(&self) -> AnomalyType {
         AnomalyType::ScopeEscape
@@ -74,18 +142,27 @@ impl Detector for ScopeEscape {
         let Some(judged) = view.call() else {
             return Judgement::Quiet;
         };
-        match judged.more.scope {
+        let again = self.place_again(view, judged);
+        let scope = again
+            .as_ref()
+            .map_or(judged.more.scope, |placed| placed.scope);
+        match scope {
             Scope::NoWrite if judged.key.is_none() && judged.role == Role::Edit => {
                 return Judgement::NotAssessed(Lack::NoArguments);
             }
             Scope::NoWrite | Scope::Inside => return Judgement::Quiet,
-            Scope::NoWorkspace => return Judgement::NotAssessed(Lack::NoWorkspace),
+            Scope::NoWorkspace | Scope::Open => {
+                return Judgement::NotAssessed(Lack::NoWorkspace);
+            }
             Scope::Unknown => return Judgement::NotAssessed(Lack::Unparsed),
             Scope::Outside => {}
         }
         let ignored = self.ready.of(view.names, judged.tool);
         if ignored.is_some_and(|over| over.ignore) {
             return Judgement::Quiet;
+        }
+        if let Some(placed) = again {
+            return self.found_again(view, judged, &placed);
         }
         let place = judged.more.outside;
         let escapes = view
@@ -129,7 +206,10 @@ impl Detector for ScopeEscape {
 mod tests {
     use super::super::testing::{Bench, finding};
     use super::*;
-    use crate::model::Name;
+    use std::sync::Arc;
+
+    use crate::lanes::Target;
+    use crate::model::{FileLink, Name, Places, RootHint, Write};
 
     fn write(bench: &mut Bench, scope: Scope, under: &str, outcome: Outcome) {
         let mut call = bench.blank("w", "w");
@@ -173,5 +253,80 @@ mod tests {
         let source = ScopeEscape::new(&Config::default(), Rules::Source);
         let refused = finding(bench.at(&source, 2)).unwrap();
         assert_eq!(refused.severity, Severity::Error);
+    }
+
+    /// A call that wrote one path, placed against `/w` when it was read.
+    fn wrote(bench: &mut Bench, path: &str, places: Places) {
+        let mut call = bench.blank("w", path);
+        call.role = Role::Edit;
+        let writes = [Write {
+            path: path.into(),
+            dotted: None,
+            deletes: false,
+            temp: false,
+            unresolved: false,
+            whole_file: true,
+        }];
+        let placed = places.place(&writes, &[], None);
+        call.more.scope = placed.scope;
+        bench.push(call);
+        let pushed = bench.lane.calls().last().unwrap();
+        bench.ledger.add_target(Target {
+            order: pushed.order,
+            span: pushed.span,
+            writes: writes.into_iter().collect(),
+            places: Arc::new(places),
+        });
+    }
+
+    #[test]
+    fn a15_links_made_before_lead_out() {
+        let places = || Places {
+            roots: vec!["/w".into()],
+            ..Places::default()
+        };
+        let mut bench = Bench::default();
+        wrote(&mut bench, "/w/x/a", places());
+        let made = bench.lane.calls().last().unwrap().order;
+        let link = FileLink {
+            path: "/w/x".into(),
+            target: Some("/etc".into()),
+        };
+        bench.ledger.add_link(made, link);
+        wrote(&mut bench, "/w/x/b", places());
+        wrote(&mut bench, "/w/y", places());
+        let detector = ScopeEscape::new(&Config::default(), Rules::Aware);
+        let found = bench.found(&detector);
+        let seen: Vec<_> = found.iter().map(|(at, f)| (*at, f.reason)).collect();
+        assert_eq!(seen, [(1, Some("link"))]);
+    }
+
+    #[test]
+    fn a15_an_inferred_workspace_makes_a_warning() {
+        let places = || Places {
+            infer: true,
+            ..Places::default()
+        };
+        let mut bench = Bench::default();
+        wrote(&mut bench, "/etc/a", places());
+        let told = bench.lane.calls().last().unwrap().order;
+        let hint = RootHint {
+            top_level: false,
+            path: "/w".into(),
+        };
+        bench.ledger.add_root_hint(told, &hint);
+        wrote(&mut bench, "/w/a", places());
+        wrote(&mut bench, "/etc/b", places());
+        let detector = ScopeEscape::new(&Config::default(), Rules::Aware);
+        let found: Vec<_> = bench
+            .found(&detector)
+            .into_iter()
+            .map(|(at, f)| (at, f.severity, f.confidence))
+            .collect();
+        let warning = (Severity::Warning, Confidence::Heuristic);
+        assert_eq!(
+            found,
+            [(0, warning.0, warning.1), (2, warning.0, warning.1)]
+        );
     }
 }

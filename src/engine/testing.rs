@@ -120,6 +120,7 @@ pub(crate) fn test_run(trace_n: u8, span_n: u32, start: u64, end: u64) -> Step {
             masked: false,
             background: false,
             partial: false,
+            aside: false,
         }));
     }
     step

@@ -1,13 +1,22 @@
 //! The ledger of a conversation: facts whose order does not matter to keep, so that runs can join late
 //! and be merged. Every list is bounded and sorted by time.
 
-use crate::model::{CheckKind, Member, Name, SpanId, Timestamp, TraceId, Verdict};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::model::{
+    CheckKind, FileLink, Member, Name, Places, RootHint, SpanId, Stash, Timestamp, TraceId,
+    Verdict, Write,
+};
 
 use super::lane::forget;
 use super::{Meter, NameId, Order, Reply};
 
 /// Edits, checks and replies kept in each list before the first step that waits for judgement.
 pub const FACTS_MAX: usize = 16;
+/// Most links kept.
+const LINKS_MAX: usize = 64;
 /// Most of each, whatever waits.
 const WAITING_MAX: usize = 4096;
 
@@ -38,6 +47,8 @@ pub struct Edit {
     pub root: Option<Name>,
     /// The first path it changes.
     pub path: Option<Name>,
+    /// It puts edits aside, or takes them back.
+    pub stash: Option<Stash>,
 }
 
 /// A verification.
@@ -73,6 +84,21 @@ pub struct Check {
     pub partial: bool,
     /// Not a check but a run of the program, a reproduction or a build.
     pub weak: bool,
+    /// It ran while the edits were put aside: it tells of another tree.
+    pub aside: bool,
+}
+
+/// What a call wrote, and against what it was placed.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its place.
+    pub order: Order,
+    /// Its span.
+    pub span: SpanId,
+    /// What it wrote.
+    pub writes: SmallVec<[Write; 1]>,
+    /// Where it might have.
+    pub places: Arc<Places>,
 }
 
 /// The first contact with a host in a conversation.
@@ -96,6 +122,12 @@ pub struct Ledger {
     hosts: Vec<Contact>,
     /// Place of the earliest contact that was not kept.
     unkept: Option<Order>,
+    /// Links made and taken away, by order.
+    links: Vec<(Order, FileLink)>,
+    /// The last writes, by order.
+    targets: Vec<Target>,
+    /// The first word of where the workspace is: by git, and by where was gone to.
+    roots: [Option<(Order, Name)>; 2],
     /// Start of the earliest step whose goal asks for tests.
     pub goal_asks_for_tests: Option<Timestamp>,
     /// Start of the earliest step that shows that a check was within reach: it ran one, or a tool with role
@@ -171,6 +203,53 @@ impl Ledger {
         self.unkept.is_some_and(|first| first <= place)
     }
 
+    /// The links as they stood before a place.
+    pub fn links_before(&self, place: Order) -> Vec<FileLink> {
+        let before = self.links.iter().take_while(|(order, _)| *order < place);
+        before.map(|(_, link)| link.clone()).collect()
+    }
+
+    /// Whether a link lies at a path, as far as is known.
+    pub fn has_link(&self, path: &str) -> bool {
+        self.links.iter().any(|(_, link)| *link.path == *path)
+    }
+
+    /// Notes a link made or taken away; the last [`LINKS_MAX`] are kept.
+    pub fn add_link(&mut self, order: Order, link: FileLink) {
+        if self.links.len() >= LINKS_MAX {
+            self.links.remove(0);
+        }
+        let at = self.links.partition_point(|(other, _)| *other <= order);
+        self.links.insert(at, (order, link));
+    }
+
+    /// Notes what a call wrote.
+    pub fn add_target(&mut self, target: Target) {
+        keep(&mut self.targets, target, |t| t.order);
+    }
+
+    /// What a call wrote, if it is among the last.
+    pub fn target(&self, span: SpanId) -> Option<&Target> {
+        self.targets.iter().rev().find(|target| target.span == span)
+    }
+
+    /// Notes a word of where the workspace is.
+    pub fn add_root_hint(&mut self, order: Order, hint: &RootHint) {
+        let [by_git, by_going] = &mut self.roots;
+        let slot = if hint.top_level { by_git } else { by_going };
+        if slot.as_ref().is_none_or(|(first, _)| order < *first) {
+            *slot = Some((order, hint.path.clone()));
+        }
+    }
+
+    /// Where the workspace is, as far as was told by a place: git's word first.
+    pub fn root_by(&self, place: Order) -> Option<&Name> {
+        let told = self.roots.iter().flatten();
+        told.filter(|(order, _)| *order <= place)
+            .map(|(_, path)| path)
+            .next()
+    }
+
     /// Notes that the goal of a step that started at `start` asks for tests.
     pub fn note_goal_asks_for_tests(&mut self, start: Timestamp) {
         self.goal_asks_for_tests = earliest(self.goal_asks_for_tests, Some(start));
@@ -195,6 +274,7 @@ impl Ledger {
         forget(&mut self.edits, |e| e.order, floor, FACTS_MAX);
         forget(&mut self.checks, |c| c.order, floor, FACTS_MAX);
         forget(&mut self.replies, |r| r.order, floor, FACTS_MAX);
+        forget(&mut self.targets, |t| t.order, floor, FACTS_MAX);
         self.meter.forget(floor);
     }
 
@@ -204,6 +284,15 @@ impl Ledger {
         other.checks.into_iter().for_each(|c| self.add_check(c));
         other.replies.into_iter().for_each(|r| self.add_reply(r));
         other.hosts.into_iter().for_each(|h| self.add_host(h));
+        other.targets.into_iter().for_each(|t| self.add_target(t));
+        for (order, link) in other.links {
+            self.add_link(order, link);
+        }
+        for (top_level, told) in [true, false].into_iter().zip(other.roots) {
+            if let Some((order, path)) = told {
+                self.add_root_hint(order, &RootHint { top_level, path });
+            }
+        }
         self.unkept = match (self.unkept, other.unkept) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -218,6 +307,8 @@ impl Ledger {
         self.edits.capacity() * size_of::<Edit>()
             + self.checks.capacity() * size_of::<Check>()
             + self.replies.capacity() * size_of::<Reply>()
+            + self.targets.capacity() * size_of::<Target>()
+            + self.links.capacity() * size_of::<(Order, FileLink)>()
             + self.meter.heap_bytes()
             + self
                 .hosts

@@ -11,7 +11,7 @@ mod view;
 
 pub use call::{Call, More, Order, Reply, Wanted};
 pub use lane::{Definitions, Lane, Place};
-pub use ledger::{Check, Contact, Edit, FACTS_MAX, Ledger};
+pub use ledger::{Check, Contact, Edit, FACTS_MAX, Ledger, Target};
 pub use meter::{Amount, Cost, Limit, Meter, Spent, Turns};
 pub use names::{NameId, Names};
 pub use trail::Trail;

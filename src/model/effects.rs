@@ -1,9 +1,11 @@
 //! What a call does to the world, as far as its tool, arguments and answer tell.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use smallvec::SmallVec;
 
-use super::Name;
+use super::{FileLink, Name, Places};
 
 /// What kind of tool it is; decides which rules apply to its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
@@ -100,6 +102,30 @@ pub struct Effects {
     pub wait_ms: Option<u64>,
     /// It runs the program, a reproduction or a build: weak evidence that an edit works.
     pub weak_check: bool,
+    /// Links that it makes.
+    pub links: Vec<FileLink>,
+    /// What it tells of where the workspace is, where that is to be inferred.
+    pub root_hint: Option<RootHint>,
+    /// It puts the edits of the working tree aside, or takes them back.
+    pub stash: Option<Stash>,
+}
+
+/// A directory that a call names as, or treats as, the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootHint {
+    /// It is the top of a git working tree, by git's own word; else a directory that was gone to.
+    pub top_level: bool,
+    /// Normalised, absolute.
+    pub path: Name,
+}
+
+/// Edits put aside, or taken back: `git stash`, `git stash pop`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stash {
+    /// Put aside.
+    Put,
+    /// Taken back.
+    Taken,
 }
 
 /// One path written.
@@ -107,6 +133,8 @@ pub struct Effects {
 pub struct Write {
     /// The path as far as it could be resolved (absolute where the working directory is known).
     pub path: Name,
+    /// The path with its dots, where it has any: behind a link they lead elsewhere.
+    pub dotted: Option<Name>,
     /// It is deleted, or moved away.
     pub deletes: bool,
     /// It lies in a temp tree.
@@ -138,6 +166,8 @@ pub struct Verification {
     pub background: bool,
     /// Only a part was run (a path, a filter).
     pub partial: bool,
+    /// It ran while the edits were put aside: it tells of another tree.
+    pub aside: bool,
 }
 
 /// How strong a check is.
@@ -181,6 +211,8 @@ pub struct Reach {
     pub rewrites: u64,
     /// The host contacted, as the source's rule reads it, where that rule is in force.
     pub source_host: Option<Name>,
+    /// Against what its writes were placed, for those who learn later of links or of the workspace.
+    pub places: Option<Arc<Places>>,
 }
 
 /// Where the writes of a call lie.
@@ -195,6 +227,8 @@ pub enum Scope {
     Outside,
     /// It writes, and no workspace is known.
     NoWorkspace,
+    /// It writes, and the workspace is to be inferred from the run.
+    Open,
     /// A path holds what nobody knows, and no other lies outside.
     Unknown,
 }

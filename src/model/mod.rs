@@ -9,6 +9,7 @@ mod finding;
 mod fingerprint;
 mod ids;
 mod ignored;
+mod places;
 mod pressure;
 mod release;
 mod sketch;
@@ -18,12 +19,15 @@ mod topic;
 pub mod units;
 
 pub use bill::Bill;
-pub use effects::{CheckKind, Effects, Reach, Role, Scope, Targets, Verdict, Verification, Write};
+pub use effects::{
+    CheckKind, Effects, Reach, Role, RootHint, Scope, Stash, Targets, Verdict, Verification, Write,
+};
 pub use excerpt::Excerpt;
 pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity};
 pub use fingerprint::fingerprint;
 pub use ids::{Name, SpanId, TraceId};
 pub use ignored::{Ignored, Leftout};
+pub use places::{FileLink, Placed, Places, first_outside, is_absolute, is_temp, within};
 pub use pressure::Pressure;
 pub use release::{
     Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Waste,

@@ -1,7 +1,11 @@
 //! What a step tells that does not depend on order: the entries of the ledger.
 
-use crate::lanes::{Call, Check, Contact, Edit, Ledger, More, Names, Order, Spent};
-use crate::model::{Action, Bearing, CheckKind, Name, Outcome, Role, Step, ToolCall, Verdict};
+use std::sync::Arc;
+
+use crate::lanes::{Call, Check, Contact, Edit, Ledger, More, Names, Order, Spent, Target};
+use crate::model::{
+    Action, Bearing, CheckKind, FileLink, Name, Outcome, Role, Step, ToolCall, Verdict,
+};
 
 use super::spending::plain_cost;
 
@@ -72,6 +76,7 @@ pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &
             first: call.member(),
         });
     }
+    note_places(raw, call, ledger);
     if raw.effects.edits_source || raw.role == Role::Edit {
         ledger.add_edit(Edit {
             order: call.order,
@@ -90,6 +95,7 @@ pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &
             source: raw.effects.edits_source,
             root: raw.effects.edit_root.clone(),
             path: raw.effects.writes.first().map(|write| write.path.clone()),
+            stash: raw.effects.stash,
         });
     }
     let exit_code = match call.outcome {
@@ -115,7 +121,44 @@ pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &
             exit_code,
             partial: checked.is_some_and(|check| check.partial),
             weak: checked.is_none(),
+            aside: checked.is_some_and(|check| check.aside),
         });
+    }
+}
+
+/// Writes, links and words of where the workspace is.
+fn note_places(raw: &ToolCall, call: &Call, ledger: &mut Ledger) {
+    let done = !matches!(call.outcome, Outcome::Failed(_) | Outcome::Refused);
+    if let Some(places) = raw
+        .reach
+        .places
+        .as_ref()
+        .filter(|_| !raw.effects.writes.is_empty())
+    {
+        ledger.add_target(Target {
+            order: call.order,
+            span: call.span,
+            writes: raw.effects.writes.clone(),
+            places: Arc::clone(places),
+        });
+    }
+    if !done {
+        return;
+    }
+    for link in &raw.effects.links {
+        ledger.add_link(call.order, link.clone());
+    }
+    for gone in raw.effects.writes.iter().filter(|write| write.deletes) {
+        if ledger.has_link(&gone.path) {
+            let link = FileLink {
+                path: gone.path.clone(),
+                target: None,
+            };
+            ledger.add_link(call.order, link);
+        }
+    }
+    if let Some(hint) = &raw.effects.root_hint {
+        ledger.add_root_hint(call.order, hint);
     }
 }
 

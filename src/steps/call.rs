@@ -1,13 +1,15 @@
 //! One execution of a tool.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::actions::{self, CallFacts};
 use crate::dialects::{BareArguments, Raw, bare_arguments, bare_result, final_answer};
 use crate::fingerprints::{self, ArgumentFacts, digest, topic};
 use crate::model::{
-    Action, Answer, Arguments, Excerpt, Finish, Ignored, Leftout, ModelCall, Outcome, Role,
-    ToolCall, Topics,
+    Action, Answer, Arguments, Excerpt, Finish, Ignored, Leftout, ModelCall, Outcome, Places, Role,
+    ToolCall, Topics, within,
 };
 use crate::texts;
 
@@ -16,7 +18,12 @@ use super::reader::Reader;
 use super::reply;
 
 /// Makes the step of a tool call; of a tool that only hands over the final answer, a claim (P17, P27).
-pub(super) fn read(reader: &mut Reader, raw: Raw<'_>, working_directory: Option<&str>) -> Action {
+pub(super) fn read(
+    reader: &mut Reader,
+    raw: Raw<'_>,
+    working_directory: Option<&str>,
+    places: &Arc<Places>,
+) -> Action {
     let tool = raw.tool.as_deref().unwrap_or_default();
     let role = actions::role(tool, &reader.tools);
     if role == Role::Finish {
@@ -28,6 +35,7 @@ pub(super) fn read(reader: &mut Reader, raw: Raw<'_>, working_directory: Option<
         tool,
         role,
         working_directory,
+        places,
     )))
 }
 
@@ -50,6 +58,7 @@ fn tool_call(
     tool: &str,
     role: Role,
     working_directory: Option<&str>,
+    places: &Arc<Places>,
 ) -> ToolCall {
     let bare = raw.arguments.as_ref().map(bare_arguments);
     let arguments = bare.as_ref().map(|bare| bare.text.as_ref());
@@ -58,7 +67,13 @@ fn tool_call(
     let answer_text = result.as_ref().map(|result| result.text.as_ref());
     let excerpt = answer_text.map(Excerpt::of);
     let signs = outcome::signs(&raw.fault, result.as_ref(), role);
-    let root = reader.tools.workspace.root.as_deref();
+    // Calls start in the working directory, if that is part of the workspace.
+    let root = places.roots.first().map(|root| &**root);
+    let inside = |dir: &&str| places.roots.iter().any(|root| within(dir, root));
+    let cwd = working_directory
+        .filter(inside)
+        .or(root)
+        .or(working_directory);
     let call = CallFacts {
         tool,
         role,
@@ -69,10 +84,17 @@ fn tool_call(
         }),
         exit_code: signs.exit_code,
         error_flag: signs.said(&raw.fault),
-        cwd: root.or(working_directory),
+        cwd,
+        infer: places.infer,
     };
     let understood = actions::effects(&call, &reader.tools, &mut reader.scripts);
-    let reach = actions::reach(&call, &understood.effects, &reader.watch, &reader.tools);
+    let reach = actions::reach(
+        &call,
+        &understood.effects,
+        &reader.watch,
+        &reader.tools,
+        places,
+    );
     let outcome = outcome::outcome(signs, understood.exit, &raw.fault, answer_text);
     let unknown_tool = outcome != Outcome::Succeeded
         && outcome != Outcome::Unknown

@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::actions::{self, Scripts};
 use crate::dialects::{self, Origin, Part, Raw};
 use crate::fingerprints;
-use crate::model::{Action, Link, Name, Service, Step, TraceId};
-use crate::otlp::{self, BodyError, Malformed, Seen};
+use crate::model::{Action, Link, Name, Places, Service, Step, TraceId};
+use crate::otlp::{self, BodyError, Malformed, Seen, Value};
 
 use super::caches::Caches;
 use super::names::Names;
@@ -67,6 +67,8 @@ struct Sender {
     session: Option<Name>,
     hash: u64,
     audience: u64,
+    /// Where its agents may write.
+    places: Arc<Places>,
 }
 
 impl Reader {
@@ -142,7 +144,7 @@ impl Reader {
             .conversation
             .as_deref()
             .map(|id| self.names.name(id))
-            .or(sender.session);
+            .or_else(|| sender.session.clone());
         let mut usage = raw.usage;
         let action = match raw.part {
             Part::ToolCall | Part::TransportDuplicate => {
@@ -150,7 +152,8 @@ impl Reader {
                     usage = Default::default();
                 }
                 let cwd = sender.working_directory.as_deref();
-                call::read(self, raw, cwd)
+                let places = self.places(seen, &sender);
+                call::read(self, raw, cwd, &places)
             }
             Part::ModelCall => Action::ModelCall(Box::new(reply::model_call(self, raw))),
             Part::AgentRun | Part::HandOff => {
@@ -175,6 +178,21 @@ impl Reader {
             usage,
             action,
         }
+    }
+
+    /// Where the agent of a span may write.
+    fn places(&self, seen: &Seen<'_>, sender: &Sender) -> Arc<Places> {
+        let roots = self.tools.workspace.root.as_ref();
+        if !roots.is_some_and(actions::Roots::reads_spans) {
+            return Arc::clone(&sender.places);
+        }
+        Arc::new(actions::places(
+            &self.tools,
+            &self.watch,
+            sender.working_directory.as_deref(),
+            |key| text_of(seen.resource.attributes(), key),
+            |key| text_of(seen.span.attributes(), key),
+        ))
     }
 
     /// Who sent the span. Read once for all spans of a resource.
@@ -204,11 +222,26 @@ impl Reader {
             session: session.map(|id| self.names.name(id)),
             hash,
             audience: self.audiences.of(seen.resource),
+            places: Arc::new(actions::places(
+                &self.tools,
+                &self.watch,
+                working_directory,
+                |key| text_of(seen.resource.attributes(), key),
+                |_| None,
+            )),
         };
         self.senders.meet(sender.hash, seen.resource);
         self.sender = Some(sender.clone());
         sender
     }
+}
+
+/// An attribute that is a text.
+fn text_of<'a>(
+    mut attributes: impl Iterator<Item = (&'a str, Value<'a>)>,
+    key: &str,
+) -> Option<&'a str> {
+    attributes.find(|(own, _)| *own == key)?.1.as_str()
 }
 
 /// Drops the links of traces without steps: nobody asks for them.

@@ -129,19 +129,38 @@ fn copies(world: &mut World<'_>, name: &str, line: Line<'_>) {
         || sources.len() > 1
         || destination.text.ends_with('/')
         || matches!(destination.text.as_str(), "." | "..");
+    let symbolic = line.0.iter().any(|w| {
+        w.text == "--symbolic"
+            || (w.text.starts_with('-') && !w.text.starts_with("--") && w.text.contains('s'))
+    });
+    if name == "ln" && sources.is_empty() {
+        // One operand: the link comes to lie here, under the same name.
+        let base = destination.text.rsplit('/').next().unwrap_or_default();
+        let here = Word {
+            text: base.to_owned(),
+            dynamic: destination.dynamic,
+        };
+        return world.makes_link(&here, destination, symbolic);
+    }
+    if let ("ln", false, [source]) = (name, into, sources) {
+        world.makes_link(destination, source, symbolic);
+    }
     if !into || sources.is_empty() {
         return world.writes(destination, Writing { whole, ..EDIT });
     }
     for source in sources {
-        let name = source.text.trim_end_matches('/').rsplit('/').next();
+        let base = source.text.trim_end_matches('/').rsplit('/').next();
         let word = Word {
             text: format!(
                 "{}/{}",
                 destination.text.trim_end_matches('/'),
-                name.unwrap_or_default()
+                base.unwrap_or_default()
             ),
             dynamic: destination.dynamic || source.dynamic,
         };
+        if name == "ln" {
+            world.makes_link(&word, source, symbolic);
+        }
         world.writes(&word, Writing { whole, ..EDIT });
     }
 }

@@ -15,7 +15,7 @@ use super::script::{Simple, Word, Words};
 pub(super) use change::patch_text;
 
 use super::world::{Nature, World, Writing};
-use crate::model::CheckKind;
+use crate::model::{CheckKind, Stash};
 
 /// Commands that neither read files nor change anything outside the shell.
 const PLAIN: Words = Words(
@@ -170,6 +170,10 @@ fn repository(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Natur
     world.effects.reads.repo |= effect.reads;
     world.effects.reads.any_file |= effect.reads_tree;
     world.effects.changes.repo |= effect.changes;
+    let stash = git::stash(line.0);
+    if stash == Some(Stash::Put) {
+        world.stashes(Stash::Put);
+    }
     if effect.changes_tree {
         world.effects.changes.any_file = true;
         let dir = match git::directory(line.0) {
@@ -177,6 +181,9 @@ fn repository(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Natur
             None => world.directory(),
         };
         world.notes_edit(dir.as_deref());
+    }
+    if stash == Some(Stash::Taken) {
+        world.stashes(Stash::Taken);
     }
     if effect.remote {
         line.operands()

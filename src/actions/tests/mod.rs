@@ -99,6 +99,7 @@ fn describe(understood: &Understood) -> String {
             (check.masked, "masked"),
             (check.background, "background"),
             (check.partial, "partial"),
+            (check.aside, "aside"),
         ] {
             if set {
                 let _ = write!(out, " {word}");
@@ -125,8 +126,15 @@ fn describe(understood: &Understood) -> String {
             }
         }
     }
+    for link in &effects.links {
+        let target = link.target.as_deref().unwrap_or("nothing");
+        let _ = write!(out, "; links {} to {target}", link.path);
+    }
     for host in &effects.hosts {
         let _ = write!(out, "; host {host}");
+    }
+    if let Some(stash) = effects.stash {
+        let _ = write!(out, "; stash {stash:?}");
     }
     if let Some(ms) = effects.wait_ms {
         let _ = write!(out, "; waits {ms}");

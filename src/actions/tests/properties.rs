@@ -125,6 +125,7 @@ proptest::proptest! {
             exit_code: code,
             error_flag: None,
             cwd: cwd.as_deref(),
+            infer: true,
         };
         let settings = Settings::default();
         role(&tool, &settings);

@@ -166,7 +166,7 @@ pub fn first_outside<'a>(path: &'a str, workspace: &str) -> &'a str {
 
 /// The path without links and dots. `last`: a link in the last place is followed too. `None` when it leads
 /// round in a circle. Paths that are not absolute, and those of drives, stay as they are.
-pub fn follow(path: &str, links: &[FileLink], last: bool) -> Option<String> {
+fn follow(path: &str, links: &[FileLink], last: bool) -> Option<String> {
     if links.is_empty() || !path.starts_with('/') {
         return Some(path.to_owned());
     }

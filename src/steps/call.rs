@@ -67,13 +67,6 @@ fn tool_call(
     let answer_text = result.as_ref().map(|result| result.text.as_ref());
     let excerpt = answer_text.map(Excerpt::of);
     let signs = outcome::signs(&raw.fault, result.as_ref(), role);
-    // Calls start in the working directory, if that is part of the workspace.
-    let root = places.roots.first().map(|root| &**root);
-    let inside = |dir: &&str| places.roots.iter().any(|root| within(dir, root));
-    let cwd = working_directory
-        .filter(inside)
-        .or(root)
-        .or(working_directory);
     let call = CallFacts {
         tool,
         role,
@@ -84,17 +77,12 @@ fn tool_call(
         }),
         exit_code: signs.exit_code,
         error_flag: signs.said(&raw.fault),
-        cwd,
+        cwd: start(places, working_directory),
         infer: places.infer,
     };
     let understood = actions::effects(&call, &reader.tools, &mut reader.scripts);
-    let reach = actions::reach(
-        &call,
-        &understood.effects,
-        &reader.watch,
-        &reader.tools,
-        places,
-    );
+    let (watch, tools) = (&reader.watch, &reader.tools);
+    let reach = actions::reach(&call, &understood.effects, watch, tools, places);
     let outcome = outcome::outcome(signs, understood.exit, &raw.fault, answer_text);
     let unknown_tool = outcome != Outcome::Succeeded
         && outcome != Outcome::Unknown
@@ -139,6 +127,16 @@ fn tool_call(
             .filter(|_| reader.topics)
             .map(|arguments| topics(arguments, answer_text)),
     }
+}
+
+/// Where calls start: in the working directory if it is part of the workspace, else in its first directory.
+fn start<'a>(places: &'a Places, working_directory: Option<&'a str>) -> Option<&'a str> {
+    let inside = |dir: &&str| places.roots.iter().any(|root| within(dir, root));
+    let root = places.roots.first().map(|root| &**root);
+    working_directory
+        .filter(inside)
+        .or(root)
+        .or(working_directory)
 }
 
 /// What a call is about.

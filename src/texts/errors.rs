@@ -78,6 +78,12 @@ const BEGINNINGS: &[&str] = &[
     "the tool call failed",
     "no tool called",
     "sandbox: ",
+    "error[",
+    "curl: (",
+    "err_",
+    "caused by:",
+    "fatal: ",
+    "the term '",
 ];
 
 /// Words after which a colon makes an error of the beginning of a text: `bash: x: command not found`.
@@ -100,6 +106,14 @@ const SHELL_ERRORS: &[&str] = &[
     ": read error",
     ": too many arguments",
     ": command timed out",
+    ": operation not permitted",
+    ": no space left on device",
+    ": address already in use",
+    ": could not resolve host",
+    ": name or service not known",
+    ": connection refused",
+    ": error response from daemon",
+    "' is not recognized as",
     "is not a directory",
     "syntax error near",
     "malformed command",

@@ -94,6 +94,11 @@ impl ErrorRate {
         if share < self.threshold {
             return Judgement::Quiet;
         }
+        let unread = failures.iter().filter(|failure| failure.key == 0).count();
+        if aware && unread * 2 > failures.len() {
+            // They may be one call again and again, which is told by others.
+            return Judgement::NotAssessed(Lack::NoArguments);
+        }
         if aware && (!various(&failures) || self.told_by_family(view, &failures)) {
             return Judgement::Quiet;
         }

@@ -12,7 +12,7 @@
 use smallvec::SmallVec;
 
 use crate::lanes::{Call, View};
-use crate::model::{AnomalyType, Confidence, Fact, Failure, Lack, Outcome, Role};
+use crate::model::{AnomalyType, Confidence, Fact, Failure, Lack, Outcome, Role, Severity};
 
 use super::ready::Ready;
 use super::repeats::{AMONG, Past, failed_in_source, near};
@@ -79,13 +79,22 @@ impl FailureLoop {
     }
 
     fn aware(&self, past: &Past<'_>, failure: Failure) -> Judgement {
-        let threshold = past.threshold(self.threshold);
+        let mut threshold = past.threshold(self.threshold);
+        if failure.vague {
+            threshold = threshold.saturating_mul(2);
+        }
         let same = same_call(past, failure);
         if past.key(past.judged).is_some() && same.len() >= threshold {
             let keys: SmallVec<[u64; 1]> = past.key(past.judged).into_iter().collect();
             let mut finding = past.finding(AnomalyType::FailureLoop, &same, &keys);
             if failure.class == 0 {
                 finding.confidence = Confidence::Likely;
+            }
+            if failure.vague {
+                // What went wrong is not known to be the same (A2).
+                finding.confidence = Confidence::Heuristic;
+                finding.reason = Some("no_results");
+                finding.severity = self.ready.severity(Severity::Info);
             }
             finding.message = message(past, &same, failure, "the same arguments");
             finding.facts = all_facts(past, &same, threshold, failure);
@@ -114,7 +123,7 @@ impl FailureLoop {
             return Judgement::NotAssessed(Lack::NoArguments);
         }
         match lacking(past) {
-            Judgement::NotAssessed(Lack::NoResults) => Judgement::Quiet,
+            Judgement::NotAssessed(Lack::NoResults) if !failure.vague => Judgement::Quiet,
             other => other,
         }
     }
@@ -190,7 +199,7 @@ fn same_call(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
 /// first, one call a try.
 fn alike(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
     let mut members: SmallVec<[usize; 16]> = SmallVec::new();
-    if failure.class == 0 || past.role(past.judged) == Role::Verify {
+    if failure.class == 0 || failure.vague || past.role(past.judged) == Role::Verify {
         return members;
     }
     members.push(past.calls.len().saturating_sub(1));

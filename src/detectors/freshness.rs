@@ -131,7 +131,13 @@ pub(super) fn weigh<'v>(
         return evidence;
     };
     let mut fresh_passes = passes.filter(|pass| fresh(pass, edit, tolerance) && holds(pass));
-    if fresh_passes.clone().any(|pass| covers(pass, edit)) {
+    let mut proofs = fresh_passes.clone().filter(|pass| covers(pass, edit));
+    if proofs.clone().any(|pass| pass.seen) {
+        return evidence;
+    }
+    if proofs.next().is_some() {
+        // An exit code alone does not tell whether any test ran.
+        evidence.standing = Standing::Unknown;
         return evidence;
     }
     evidence.standing = match last {
@@ -189,6 +195,8 @@ impl<'v> PutAside<'v> {
 fn by_verdict(last: &Check) -> Option<Standing> {
     match last.verdict {
         Verdict::Failed => Some(Standing::Gap(Gap::Failed)),
+        // What could have settled it was not captured.
+        Verdict::Masked if !last.seen => Some(Standing::Unknown),
         Verdict::Masked => Some(Standing::Gap(Gap::Masked)),
         Verdict::ZeroTests => Some(Standing::Gap(Gap::ZeroTests)),
         Verdict::Unknown => Some(Standing::Unknown),

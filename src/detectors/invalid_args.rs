@@ -8,8 +8,8 @@
 
 use smallvec::SmallVec;
 
-use crate::lanes::View;
-use crate::model::{AnomalyType, Arguments, Confidence, Fact, Finding, Lack, Severity};
+use crate::lanes::{Call, View};
+use crate::model::{AnomalyType, Arguments, Confidence, Fact, Finding, Lack, Outcome, Severity};
 
 use super::ready::Ready;
 use super::repeats::{bounded, hash};
@@ -56,6 +56,10 @@ impl Detector for InvalidArgs {
             Arguments::Unknown if judged.key.is_none() => {
                 return Judgement::NotAssessed(Lack::NoArguments);
             }
+            // It failed, and only what was not captured could say that validation refused it.
+            Arguments::Valid if unsaid(judged) => {
+                return Judgement::NotAssessed(Lack::NoResults);
+            }
             Arguments::Unknown | Arguments::Valid => return Judgement::Quiet,
             Arguments::NotJson => ("not_json", Confidence::Exact, "that are no JSON"),
             Arguments::Refused => ("refused", Confidence::Likely, "that its validation refused"),
@@ -97,6 +101,15 @@ impl Detector for InvalidArgs {
             )),
             tool: Some(tool),
         }))
+    }
+}
+
+/// Whether a call may have failed in a way that nothing captured tells.
+fn unsaid(call: &Call) -> bool {
+    match call.outcome {
+        Outcome::Failed(failure) => failure.vague,
+        Outcome::Unknown => !call.answer.known,
+        Outcome::Succeeded | Outcome::Refused => false,
     }
 }
 

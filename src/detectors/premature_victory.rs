@@ -116,9 +116,7 @@ impl PrematureVictory {
             }
             Standing::Proved => Judgement::Quiet,
             Standing::Unknown => Judgement::NotAssessed(Lack::NoResults),
-            Standing::Gap(Gap::Invented) if blind(view) => {
-                Judgement::NotAssessed(Lack::NoArguments)
-            }
+            Standing::Gap(_) if blind(view) => Judgement::NotAssessed(Lack::NoArguments),
             Standing::Gap(gap) => match severity(view, gap, of_checks, evidence.weak) {
                 Some(severity) => Judgement::Found(Box::new(
                     self.gap(view, claim, of_checks, gap, &evidence, severity),
@@ -417,6 +415,7 @@ mod tests {
                 verdict,
                 exit_code: Some(0),
                 partial: false,
+                seen: true,
                 weak: false,
                 aside: false,
             };

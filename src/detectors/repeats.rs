@@ -237,6 +237,9 @@ pub(super) fn failed_in_source(outcome: Outcome) -> bool {
 fn same_answer(a: &Call, b: &Call, neutral: bool) -> Same {
     match (a.outcome, b.outcome) {
         (Outcome::Failed(x), Outcome::Failed(y)) => {
+            if (x.vague || y.vague) && x.class == y.class && x.exit_code == y.exit_code {
+                return Same::Unknown;
+            }
             if x.class != 0 && y.class != 0 {
                 return if x.class == y.class {
                     Same::Yes

@@ -147,8 +147,16 @@ impl Detector for ScopeEscape {
             .as_ref()
             .map_or(judged.more.scope, |placed| placed.scope);
         match scope {
-            Scope::NoWrite if judged.key.is_none() && judged.role == Role::Edit => {
+            Scope::NoWrite if may_write_unseen(judged) => {
                 return Judgement::NotAssessed(Lack::NoArguments);
+            }
+            // An answer may name the real path behind a link.
+            Scope::Inside
+                if judged.role == Role::Edit
+                    && !judged.answer.known
+                    && self.ready.rules == Rules::Aware =>
+            {
+                return Judgement::NotAssessed(Lack::NoResults);
             }
             Scope::NoWrite | Scope::Inside => return Judgement::Quiet,
             Scope::NoWorkspace | Scope::Open => {
@@ -200,6 +208,11 @@ impl Detector for ScopeEscape {
             tool: Some(tool),
         }))
     }
+}
+
+/// Whether a call whose arguments were not captured may have written something.
+pub(super) fn may_write_unseen(call: &Call) -> bool {
+    call.key.is_none() && matches!(call.role, Role::Edit | Role::Shell | Role::Other)
 }
 
 #[cfg(test)]

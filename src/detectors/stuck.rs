@@ -179,7 +179,12 @@ pub(super) fn lacking(past: &Past<'_>) -> Judgement {
     if past.judged.lane_unknown && past.blind() {
         return Judgement::NotAssessed(Lack::LaneUnknown);
     }
-    if !past.judged.answer.known && past.judged.outcome == Outcome::Unknown {
+    let unknown = match past.judged.outcome {
+        Outcome::Unknown | Outcome::Succeeded => !past.judged.answer.known,
+        Outcome::Failed(failure) => failure.vague,
+        Outcome::Refused => false,
+    };
+    if unknown {
         return Judgement::NotAssessed(Lack::NoResults);
     }
     Judgement::Quiet

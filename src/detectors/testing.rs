@@ -317,6 +317,7 @@ fn failed(class: u64, exit_code: Option<i32>, is_answer: bool) -> Outcome {
         class,
         is_answer,
         soft: false,
+        vague: false,
     })
 }
 

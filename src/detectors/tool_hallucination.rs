@@ -280,6 +280,7 @@ mod tests {
         class: 1,
         is_answer: false,
         soft: false,
+        vague: false,
     });
 
     fn reasons(rules: Rules, bench: &Bench) -> Vec<(usize, Option<&'static str>, Severity)> {

@@ -12,10 +12,11 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::lanes::{Call, View};
-use crate::model::{AnomalyType, Confidence, Fact, Finding, Outcome, Severity};
+use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Outcome, Severity};
 
 use super::ready::Ready;
 use super::repeats::{bounded, mix};
+use super::scope_escape::may_write_unseen;
 use super::settings::config;
 use super::{Detector, Judgement, Rules, wording};
 
@@ -176,9 +177,16 @@ impl Detector for WriteStorm {
     }
 
     fn judge(&self, view: &View<'_>) -> Judgement {
-        let Some(judged) = view.call().filter(|call| self.is_write(view, call)) else {
+        let Some(judged) = view.call() else {
             return Judgement::Quiet;
         };
+        if !self.is_write(view, judged) {
+            return if may_write_unseen(judged) {
+                Judgement::NotAssessed(Lack::NoArguments)
+            } else {
+                Judgement::Quiet
+            };
+        }
         let found = self
             .storm(view, judged)
             .or_else(|| self.rewrite(view, judged));

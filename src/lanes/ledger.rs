@@ -82,6 +82,8 @@ pub struct Check {
     pub exit_code: Option<i32>,
     /// Only a part was run.
     pub partial: bool,
+    /// Its output was captured.
+    pub seen: bool,
     /// Not a check but a run of the program, a reproduction or a build.
     pub weak: bool,
     /// It ran while the edits were put aside: it tells of another tree.

@@ -177,6 +177,8 @@ pub struct Failure {
     pub is_answer: bool,
     /// Only the answer's text says so, neither status nor exit code nor flag: no failure for `rules: source`.
     pub soft: bool,
+    /// No message, no exception, and no answer was captured: what went wrong is not known.
+    pub vague: bool,
 }
 
 impl Outcome {

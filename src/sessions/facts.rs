@@ -120,6 +120,7 @@ pub(super) fn note_in_ledger(step: &Step, raw: &ToolCall, call: &Call, ledger: &
             verdict: checked.map_or_else(|| weak_verdict(call.outcome), |check| check.verdict),
             exit_code,
             partial: checked.is_some_and(|check| check.partial),
+            seen: call.answer.known,
             weak: checked.is_none(),
             aside: checked.is_some_and(|check| check.aside),
         });
@@ -179,6 +180,17 @@ pub(super) fn note_late(step: &Step, names: &mut Names, ledger: &mut Ledger, met
         let call = plain_call(step, raw, order, 0, names);
         note_in_ledger(step, raw, &call, ledger);
     }
+}
+
+/// Whether a call is no sign of what is worked on: checks, waits, polls and questions belong to any goal.
+pub(super) fn belongs_to_any_goal(call: &ToolCall) -> bool {
+    call.effects.verification.is_some()
+        || call.effects.wait_ms.is_some()
+        || call.effects.void
+        || matches!(
+            call.role,
+            Role::Verify | Role::Poll | Role::Wait | Role::Ask | Role::Finish
+        )
 }
 
 fn weak_verdict(outcome: Outcome) -> Verdict {

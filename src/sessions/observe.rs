@@ -1,9 +1,9 @@
 //! Taking a step into its run: identity, lane, place, and the facts that the ledger keeps.
 
 use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome, Wanted};
-use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Role, Step, ToolCall};
+use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
 
-use super::facts::{note_in_ledger, plain_call};
+use super::facts::{belongs_to_any_goal, note_in_ledger, plain_call};
 use super::run::Asked;
 use super::{LaneId, Run};
 
@@ -279,8 +279,11 @@ impl Run {
         if run.goal.is_some_and(|goal| goal.asks_for_tests) {
             ledger.note_goal_asks_for_tests(step.start);
         }
-        if run.output.is_none() || run.handoff {
+        if run.handoff {
             return Taken::Nothing;
+        }
+        if run.output.is_none() {
+            return self.take_silent_end(step, run, order, index, lane, source);
         }
         let reply = Reply {
             text: run.output,
@@ -315,6 +318,37 @@ impl Run {
         }
     }
 
+    /// The end of a run of whose texts nothing was captured: judged for what it lacks alone.
+    fn take_silent_end(
+        &mut self,
+        step: &Step,
+        run: &AgentRun,
+        order: Order,
+        index: u32,
+        lane: LaneId,
+        source: bool,
+    ) -> Taken {
+        if source || run.failed || self.facts.seen_texts {
+            return Taken::Nothing;
+        }
+        let reply = Reply {
+            of_run: true,
+            ..self.reply_of(step, order, index, lane)
+        };
+        let place = self
+            .lane_mut(lane)
+            .map(|home| home.lane.insert_reply(reply));
+        match place {
+            Some(Place::At(_)) => Taken::Reply {
+                lane,
+                order,
+                is_claim: false,
+                hash: None,
+            },
+            _ => Taken::Nothing,
+        }
+    }
+
     fn reply_of(&self, step: &Step, order: Order, index: u32, lane: LaneId) -> Reply {
         Reply {
             order,
@@ -338,7 +372,7 @@ impl Run {
     }
 
     fn take_reply(&mut self, reply: Reply, lane: LaneId, ledger: &mut Ledger) -> Taken {
-        self.facts.seen_texts |= reply.text.is_some();
+        self.facts.seen_texts |= reply.text.is_some_and(|text| text.chars > 0);
         let (order, is_claim) = (reply.order, is_claim(&reply));
         let hash = reply.text.map(|text| text.hash);
         ledger.add_reply(reply);
@@ -355,17 +389,6 @@ impl Run {
             Place::TooOld => Taken::TooLate,
         }
     }
-}
-
-/// Whether a call is no sign of what is worked on: checks, waits, polls and questions belong to any goal.
-fn belongs_to_any_goal(call: &ToolCall) -> bool {
-    call.effects.verification.is_some()
-        || call.effects.wait_ms.is_some()
-        || call.effects.void
-        || matches!(
-            call.role,
-            Role::Verify | Role::Poll | Role::Wait | Role::Ask | Role::Finish
-        )
 }
 
 fn is_claim(reply: &Reply) -> bool {

@@ -105,6 +105,12 @@ pub(super) fn outcome(
             class: class(fault, result, signs.exit_code),
             is_answer: exit != ExitMeaning::Plain,
             soft: !signs.hard,
+            vague: result.is_none()
+                && fault.exception.is_none()
+                && fault.exception_message.is_none()
+                && fault
+                    .message
+                    .is_none_or(|message| message.trim().is_empty()),
         });
     }
     if signs.success {

@@ -74,7 +74,15 @@ fn plain(event: &Value) -> Value {
 
 #[test]
 fn one_finding_of_every_type() {
-    let cases = field::load("cases");
+    let mut cases = field::load("cases");
+    // None of them goes over a budget of money.
+    let mut dear = cases
+        .iter()
+        .find(|case| case.id == "quiet-bd-cached-tokens")
+        .unwrap()
+        .clone();
+    dear.policy.budget.cost_usd = Some(0.000_001);
+    cases.push(dear);
     for anomaly in AnomalyType::ALL {
         let name = anomaly.name();
         let expects = |case: &&Case| case.expect.iter().any(|e| e.anomaly == name);

@@ -155,8 +155,8 @@ fn every_key_of_the_processor() {
         "group_by: [trace], rules: source, turn: conversation, settle: 0s, max_state: 1MiB, \
          run: {idle_timeout: 1m, max_steps: 5}, conversation: {idle_timeout: 2m}, \
          workspace: {root: /srv, home: /home/a}, tools: {run_checks: verify, 'my_*': edit}, show_signature: true, \
-         detectors: {stuck: {threshold: 4, severity: critical, tools: {'wait_*': {threshold: 9, poll: true}}}, \
-         stutter: {enabled: false}}, overrides: [], ignore: [], policy: {cooldown: 0s}, mode: observe, \
+         detectors: {stuck: {threshold: 4, severity: critical}, \
+         error_rate: {rules: aware}, novel_host: {rules: aware, tools: {'wait_*': {ignore: true}}}, stutter: {enabled: false}}, overrides: [], ignore: [], policy: {cooldown: 0s}, mode: observe, \
          annotate: {status: error_if_unset, late: span, evidence: none, emit_evaluation_event: true, trace_url: x}, \
          max_held: 1KiB, max_clock_skew: 1s",
     );
@@ -179,7 +179,7 @@ fn every_key_of_the_processor() {
     assert_eq!(engine.sessions.run.max_steps, 5);
     assert_eq!(engine.policy.cooldown, Duration::ZERO);
     assert_eq!(engine.detectors.stuck.threshold, 4);
-    assert_eq!(engine.detectors.stuck.tools["wait_*"].poll, Some(true));
+    assert!(engine.detectors.novel_host.tools["wait_*"].ignore);
     assert_eq!(engine.detectors.r#loop, detectors::LoopConfig::default());
 }
 

@@ -122,9 +122,52 @@ pub struct ReplayArguments {
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<FailOn>,
 
+    /// In place of timelines: all sessions by service, agent and type, the ten worst, and what was not assessed
+    #[arg(long)]
+    pub summary: bool,
+
+    /// In place of timelines: why each detector fired at this span, or did not. The first digits of its id are enough
+    #[arg(long, value_name = "SPAN", value_parser = span_prefix)]
+    pub explain: Option<SpanPrefix>,
+
+    /// Findings that are new, gone or moved since an earlier output of --format json. Only new ones count for
+    /// --fail-on
+    #[arg(long, value_name = "OLD")]
+    pub compare: Option<PathBuf>,
+
+    /// What a plain rule would find, beside what the repetition family finds
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub baseline: Option<BaselineRule>,
+
     /// Files of OTLP/JSON, .pb or .binpb, plain or compressed; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
+}
+
+/// The first digits of a span id.
+#[derive(Clone, Debug)]
+pub struct SpanPrefix {
+    /// As typed.
+    pub text: String,
+    /// The spans that it stands for.
+    pub watch: crate::engine::Watch,
+}
+
+fn span_prefix(text: &str) -> Result<SpanPrefix, String> {
+    match crate::engine::Watch::parse(text.trim()) {
+        Some(watch) => Ok(SpanPrefix {
+            text: text.trim().to_owned(),
+            watch,
+        }),
+        None => Err("a span id is 16 hex digits; write at least the first 4 of them".to_owned()),
+    }
+}
+
+/// A plain rule to compare with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BaselineRule {
+    /// The same tool with the same arguments three times in a row
+    Same3,
 }
 
 /// `demo`.

@@ -11,6 +11,7 @@ pub mod failure;
 mod print_config;
 mod replay;
 mod run;
+mod screen;
 mod timeline;
 mod validate;
 

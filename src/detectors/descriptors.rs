@@ -189,6 +189,24 @@ impl Descriptor {
     ];
 }
 
+impl Descriptor {
+    /// The two lines under the type's heading in docs/detectors.md.
+    pub fn facts(&self) -> String {
+        let Self {
+            anomaly,
+            scope,
+            defaults,
+            severity,
+            source,
+            ..
+        } = self;
+        format!(
+            "Scope: {scope}. Defaults: `{defaults}`. Severity: {severity}.\n\
+             Source: {source} ([its rule](source-rules.md)). [Runbook](runbook/{anomaly}.md). [Measured](measured.md).\n"
+        )
+    }
+}
+
 /// The table of all detectors in Markdown, as docs/detectors.md holds it.
 pub fn markdown() -> String {
     let mut table = String::from(

@@ -163,7 +163,7 @@ fn one_kind(a: Failure, b: Failure) -> bool {
 }
 
 /// Failures of the very call, newest first, one a try: a success of it, another error, or a change ends them.
-fn same_call(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
+pub(super) fn same_call(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
     let mut members = SmallVec::new();
     members.push(past.calls.len().saturating_sub(1));
     let mut last = past.judged;
@@ -197,7 +197,7 @@ fn same_call(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
 
 /// Tries in a row that failed with the judged call's class of error under near-equal arguments, newest
 /// first, one call a try.
-fn alike(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
+pub(super) fn alike(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
     let mut members: SmallVec<[usize; 16]> = SmallVec::new();
     if failure.class == 0 || failure.vague || past.role(past.judged) == Role::Verify {
         return members;

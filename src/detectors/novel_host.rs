@@ -185,7 +185,7 @@ impl NovelHost {
         }
     }
 
-    fn is_known(&self, host: &str) -> bool {
+    pub(super) fn is_known(&self, host: &str) -> bool {
         if host == "localhost" || host.ends_with(".localhost") || self.known.is_match(host) {
             return true;
         }

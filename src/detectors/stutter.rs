@@ -34,11 +34,11 @@ config! {
 }
 
 /// Shortest text judged by the aware rule.
-const MIN_TOKENS: u32 = 60;
+pub(super) const MIN_TOKENS: u32 = 60;
 /// Distinct to all 4-grams up to which a text stutters; the least among 2,584 real texts was 0.403.
-const MAX_DISTINCT: f64 = 0.2;
+pub(super) const MAX_DISTINCT: f64 = 0.2;
 /// Copies of one block back to back.
-const BLOCK_COPIES: u32 = 6;
+pub(super) const BLOCK_COPIES: u32 = 6;
 /// Answers with one text.
 const SAME_TEXTS: usize = 3;
 /// Shortest text that must not be given again, in words.

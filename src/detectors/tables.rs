@@ -68,18 +68,14 @@ impl Tables {
 
     /// Builds all tables; `rules` is the processor's choice.
     pub fn new(settings: &Settings, overrides: &[Override], rules: Rules) -> Self {
-        let mut distinct = vec![settings];
+        let distinct = distinct(settings, overrides);
         let mut meant = Vec::with_capacity(overrides.len());
         for one in overrides {
-            let known = distinct.iter().position(|other| **other == one.settings);
-            let at = known.unwrap_or_else(|| {
-                distinct.push(&one.settings);
-                distinct.len() - 1
-            });
+            let at = distinct.iter().position(|other| **other == one.settings);
             meant.push(Meant {
                 agent: one.agent.clone(),
                 tool: one.tool.clone(),
-                choice: Choice(at),
+                choice: Choice(at.unwrap_or(0)),
             });
         }
         Self {
@@ -167,6 +163,16 @@ impl Tables {
         self.tables.get(choice.0)
     }
 
+    /// The settings of the table chosen, found again among those that all of them were built from.
+    pub fn settings_of<'s>(
+        choice: Choice,
+        settings: &'s Settings,
+        overrides: &'s [Override],
+    ) -> &'s Settings {
+        let distinct = distinct(settings, overrides);
+        distinct.get(choice.0).copied().unwrap_or(settings)
+    }
+
     fn match_agent(&self, agent: &Name) -> u64 {
         bits(&self.overrides, |one| {
             one.agent
@@ -174,6 +180,17 @@ impl Tables {
                 .is_none_or(|glob| glob.is_match(&**agent))
         })
     }
+}
+
+/// The settings that differ, the processor's first.
+fn distinct<'s>(settings: &'s Settings, overrides: &'s [Override]) -> Vec<&'s Settings> {
+    let mut distinct = vec![settings];
+    for one in overrides {
+        if !distinct.iter().any(|other| **other == one.settings) {
+            distinct.push(&one.settings);
+        }
+    }
+    distinct
 }
 
 fn bits(overrides: &[Meant], means: impl Fn(&Meant) -> bool) -> u64 {

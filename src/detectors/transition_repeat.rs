@@ -36,7 +36,7 @@ config! {
 type Pair = (Option<u64>, bool, u64);
 
 /// Tries with one answer after which it is clear that nothing new comes (A6, A7).
-const SAME_ANSWERS: usize = 5;
+pub(super) const SAME_ANSWERS: usize = 5;
 /// The same with a state that is not final (A3).
 const SAME_STATES: usize = 10;
 /// Different calls among them, so that it is no plain repeat.
@@ -294,7 +294,7 @@ impl TransitionRepeat {
 }
 
 /// Whether a call can only look (A6): by its role, or a command without an effect.
-fn changes_nothing(past: &Past<'_>, call: &Call) -> bool {
+pub(super) fn changes_nothing(past: &Past<'_>, call: &Call) -> bool {
     call.changes.is_empty()
         && matches!(
             past.role(call),

@@ -22,7 +22,7 @@ use super::{Detector, Judgement, Rules, wording};
 
 /// Deletes of one call that count double. Real coding runs end with one command that removes their scratch
 /// files by name: 9 of 110 that succeeded did so (SWE-bench), and no storm is one call.
-const DELETES_DOUBLED_MAX: u16 = 2;
+pub(super) const DELETES_DOUBLED_MAX: u16 = 2;
 
 config! {
     /// Settings of `write_storm`.
@@ -36,7 +36,7 @@ config! {
 }
 
 /// Whole-file writes of one path that are too many.
-const REWRITES: usize = 8;
+pub(super) const REWRITES: usize = 8;
 /// Calls looked back over for each write allowed: reads lie between writes.
 const CALLS_A_WRITE: usize = 3;
 

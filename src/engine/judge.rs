@@ -138,6 +138,10 @@ impl Engine {
             }
             return false;
         }
+        if self.is_watched(pending.span) {
+            out.explanations
+                .push(self.explain(run, &pending, &case, &opinion, now));
+        }
         let (moment, key) = (case.moment, case.key);
         let table = self.tables.get(opinion.choice);
         let near = table
@@ -314,6 +318,10 @@ impl Engine {
                 continue;
             };
             let opinion = ask_all(&self.tables, &self.strikes, &case);
+            if self.is_watched(span) {
+                out.explanations
+                    .push(self.explain(run, &again, &case, &opinion, now));
+            }
             let (moment, key) = (case.moment, case.key);
             if !opinion.findings.is_empty() {
                 self.conclude(trace, again, opinion, moment, key, now, None, out);

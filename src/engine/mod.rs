@@ -6,6 +6,7 @@
 mod budgets;
 mod closing;
 mod counters;
+mod explain;
 mod holds;
 mod intake;
 mod judge;
@@ -48,6 +49,7 @@ use crate::steps::Reading;
 pub use crate::policies::ignore_line;
 pub use crate::sessions::CloseReason;
 pub use counters::Counters;
+pub use explain::{Account, Explanation, Verdict, Watch};
 pub use settings::{Mode, Settings};
 
 use holds::Holds;
@@ -68,6 +70,8 @@ pub struct Output {
     pub closed: Vec<ClosedRun>,
     /// Detectors that panicked just now; three times, and the type is off.
     pub panics: Vec<(AnomalyType, bool)>,
+    /// What was asked for by [`Engine::watch`]; a step that is judged again is explained again.
+    pub explanations: Vec<Explanation>,
 }
 
 /// A finding that is counted and not told on its span.
@@ -167,6 +171,7 @@ pub struct Engine {
     strikes: Strikes,
     counters: Counters,
     resources: Resources,
+    watch: Option<Watch>,
     bodies: u64,
 }
 
@@ -188,6 +193,7 @@ impl Engine {
             strikes: Strikes::default(),
             counters: Counters::default(),
             resources: Resources::default(),
+            watch: None,
             bodies: 0,
             settings,
         }

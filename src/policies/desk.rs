@@ -55,6 +55,27 @@ pub struct Admitted {
     pub episode: Episode,
 }
 
+/// How a finding would stand with the episodes of its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It would open an episode.
+    New,
+    /// It belongs to one that is open.
+    Continues {
+        /// The episode's type.
+        anomaly: AnomalyType,
+        /// Its count by now.
+        count: u32,
+        /// The count at which it is reported again; `None` when it never is.
+        next: Option<u32>,
+    },
+    /// The same was reported not long ago.
+    Cooling {
+        /// How much longer it stays quiet.
+        seconds: u64,
+    },
+}
+
 /// The episodes of all places.
 #[derive(Debug)]
 pub struct Desk {
@@ -108,6 +129,34 @@ impl Desk {
     pub fn would_admit(&self, place: Place, findings: Vec<Finding>, at: Moment) -> Vec<Admitted> {
         let mut episodes = self.places.get(&place).cloned().unwrap_or_default();
         super::admit::admit(&self.settings, &mut episodes, place, findings, at)
+    }
+
+    /// How a finding would stand here. For explanations: it costs a walk over the place's episodes.
+    pub fn standing(&self, place: Place, finding: &Finding, at: Moment) -> Standing {
+        let episodes = self.places.get(&place).map_or(&[][..], Vec::as_slice);
+        let open = episodes.iter().find(|e| e.is_open && e.continues(finding));
+        if let Some(episode) = open.filter(|_| !self.settings.source) {
+            return Standing::Continues {
+                anomaly: episode.anomaly,
+                count: episode.count,
+                next: episode.next_raise(),
+            };
+        }
+        let cooling = episodes.iter().rev().find_map(|episode| {
+            let same = if self.settings.source {
+                episode.anomaly == finding.anomaly
+            } else {
+                episode.equals(finding)
+            };
+            let age = at.member.end.since(episode.opened);
+            (same && age < self.settings.cooldown).then(|| self.settings.cooldown - age)
+        });
+        match cooling {
+            Some(left) => Standing::Cooling {
+                seconds: left.as_secs(),
+            },
+            None => Standing::New,
+        }
     }
 
     /// A step of a place went by: with `key`, the call's; without, nothing of the family. Episodes to which

@@ -113,24 +113,27 @@ impl Episode {
 
     /// Whether the count calls for another report, which it then notes.
     pub(super) fn raise(&mut self) -> bool {
-        let due = match self.anomaly {
+        let due = self.next_raise().is_some_and(|next| self.count >= next);
+        self.raises += u8::from(due);
+        due
+    }
+
+    /// The count at which it is reported again; `None` when it never is.
+    pub(super) fn next_raise(&self) -> Option<u32> {
+        match self.anomaly {
             AnomalyType::ToolHallucination | AnomalyType::InvalidArgs => {
-                self.raises == 0 && self.count >= 3
+                (self.raises == 0).then_some(3)
             }
             AnomalyType::BudgetSteps
             | AnomalyType::BudgetCost
             | AnomalyType::BudgetTime
             | AnomalyType::NovelHost
-            | AnomalyType::PrematureVictory => false,
-            _ => {
-                let next = self
-                    .onset_count
-                    .saturating_mul(2 << self.raises.min(RAISES_MAX));
-                self.raises < RAISES_MAX && self.count >= next
-            }
-        };
-        self.raises += u8::from(due);
-        due
+            | AnomalyType::PrematureVictory => None,
+            _ => (self.raises < RAISES_MAX).then(|| {
+                self.onset_count
+                    .saturating_mul(2 << self.raises.min(RAISES_MAX))
+            }),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ mod episode;
 mod ignore;
 mod settings;
 
-pub use desk::{Admitted, Desk, Moment, Place, Steps};
+pub use desk::{Admitted, Desk, Moment, Place, Standing, Steps};
 pub use episode::Episode;
 pub use ignore::{Ignore, ignore_line};
 pub use settings::Settings;

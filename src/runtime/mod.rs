@@ -22,3 +22,4 @@ pub mod run;
 pub mod serve;
 pub mod shutdown;
 pub mod signals;
+pub mod terminal;

@@ -294,6 +294,7 @@ fn verdict(step: &Step, accepted: bool) -> Remark {
         style: colour.on_default(),
         head: head.to_owned(),
         text: String::new(),
+        notes: Vec::new(),
         breaks: false,
     }
 }
@@ -304,6 +305,7 @@ fn false_alarm(step: &Step) -> Remark {
         style: AnsiColor::Magenta.on_default(),
         head: NAIVE.to_owned(),
         text: "would raise a false alarm here".to_owned(),
+        notes: Vec::new(),
         breaks: false,
     }
 }

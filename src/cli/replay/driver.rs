@@ -26,6 +26,11 @@ impl Driver {
         }
     }
 
+    /// Has the steps of these spans explained when they are judged.
+    pub(crate) fn watch(&mut self, spans: engine::Watch) {
+        self.engine.watch(spans);
+    }
+
     /// Judges one request. Without a stamp of its arrival its steps are taken in before the timers that it
     /// makes due, as the recording does not say what came first. `see` is shown every step read.
     ///

@@ -1,0 +1,302 @@
+//! `--compare OLD.jsonl`: what an earlier run of `replay --format json` found, against what is found now.
+//!
+//! Invariant: findings are one when session, type, tool and state are, and the step is; of those left over,
+//! such with one session, type, tool and state have moved, in order; the rest are new or gone.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde::Deserialize;
+
+use crate::cli::failure::Failure;
+use crate::cli::screen;
+use crate::model::{Report, Severity};
+use crate::runtime::files;
+
+/// Most bytes of an earlier output.
+const OLD_MAX: u64 = 1 << 30;
+
+/// A finding as an earlier run has printed it. Unknown members are ignored.
+#[derive(Clone, Debug, Deserialize)]
+struct Old {
+    #[serde(default)]
+    record: String,
+    #[serde(default)]
+    r#type: String,
+    #[serde(default)]
+    session: String,
+    #[serde(default)]
+    tool: Option<String>,
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    span_id: String,
+    #[serde(default)]
+    step: u64,
+    #[serde(default)]
+    message: String,
+}
+
+/// Session, type, tool, state.
+type Key = (String, String, String, String);
+
+/// A finding on one of the two sides.
+#[derive(Clone, Debug)]
+struct One {
+    key: Key,
+    span: String,
+    step: u64,
+    message: String,
+    severity: Option<Severity>,
+}
+
+/// Both sides.
+#[derive(Debug, Default)]
+pub(super) struct Compare {
+    old: Vec<One>,
+    new: Vec<One>,
+}
+
+/// What has become of the findings.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    new: Vec<One>,
+    gone: Vec<One>,
+    moved: Vec<(One, One)>,
+    same: usize,
+}
+
+impl Compare {
+    /// Reads an earlier output. The second value is what could not be read: line and why.
+    ///
+    /// # Errors
+    /// The file cannot be read at all.
+    pub(super) fn read(path: &Path) -> Result<(Self, Vec<(usize, String)>), Failure> {
+        let text = files::read_text(path, OLD_MAX)
+            .map_err(|e| Failure::Usage(format!("--compare: {e}")))?;
+        let mut compare = Self::default();
+        let mut unreadable = Vec::new();
+        for (at, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
+            match serde_json::from_str::<Old>(line) {
+                Ok(old) if old.record == "finding" => compare.old.push(One {
+                    key: (
+                        old.session,
+                        old.r#type,
+                        old.tool.unwrap_or_default(),
+                        old.state,
+                    ),
+                    span: old.span_id,
+                    step: old.step,
+                    message: old.message,
+                    severity: None,
+                }),
+                Ok(_) => {}
+                Err(error) => unreadable.push((at + 1, format!("no record of replay: {error}"))),
+            }
+        }
+        Ok((compare, unreadable))
+    }
+
+    /// Notes what is found now.
+    pub(super) fn report(&mut self, report: &Report) {
+        let finding = &report.finding;
+        self.new.push(One {
+            key: (
+                report.session.to_string(),
+                finding.anomaly.name().to_owned(),
+                finding.tool.as_deref().unwrap_or_default().to_owned(),
+                report.state.name().to_owned(),
+            ),
+            span: finding
+                .judged()
+                .map(|m| m.span.to_string())
+                .unwrap_or_default(),
+            step: finding.judged().map_or(0, |member| member.step.into()),
+            message: finding.message.clone(),
+            severity: Some(report.severity),
+        });
+    }
+
+    /// What has changed.
+    pub(super) fn changes(self) -> Changes {
+        let mut changes = Changes::default();
+        let mut left: BTreeMap<Key, Vec<One>> = BTreeMap::new();
+        for old in self.old {
+            left.entry(old.key.clone()).or_default().push(old);
+        }
+        let mut others = Vec::new();
+        for new in self.new {
+            let olds = left.get_mut(&new.key);
+            let same = olds.and_then(|olds| {
+                let at = olds.iter().position(|old| {
+                    old.span == new.span && (!old.span.is_empty() || old.step == new.step)
+                })?;
+                Some(olds.remove(at))
+            });
+            match same {
+                Some(_) => changes.same += 1,
+                None => others.push(new),
+            }
+        }
+        for new in others {
+            match left.get_mut(&new.key).filter(|olds| !olds.is_empty()) {
+                Some(olds) => changes.moved.push((olds.remove(0), new)),
+                None => changes.new.push(new),
+            }
+        }
+        changes.gone = left.into_values().flatten().collect();
+        changes
+    }
+}
+
+impl Changes {
+    /// The worst severity of what is new: what `--fail-on` looks at.
+    pub(super) fn worst_new(&self) -> Option<Severity> {
+        self.new.iter().filter_map(|one| one.severity).max()
+    }
+
+    /// Writes them for people.
+    pub(super) fn write(&self, out: &mut dyn Write, old: &Path, columns: usize) -> io::Result<()> {
+        let bold = Style::new().bold();
+        let name = old.display().to_string();
+        writeln!(
+            out,
+            "{bold}compared with {}{bold:#}: {} new, {} gone, {} moved, {} as before",
+            screen::safe(&name),
+            self.new.len(),
+            self.gone.len(),
+            self.moved.len(),
+            self.same
+        )?;
+        let red = AnsiColor::Red.on_default();
+        let green = AnsiColor::Green.on_default();
+        let yellow = AnsiColor::Yellow.on_default();
+        for one in &self.new {
+            let severity = one.severity.map_or("", Severity::name);
+            write_one(
+                out,
+                red,
+                "new",
+                &format!("{severity} {}", line(one)),
+                columns,
+            )?;
+        }
+        for one in &self.gone {
+            write_one(out, green, "gone", &line(one), columns)?;
+        }
+        for (from, to) in &self.moved {
+            let text = format!("#{} -> {}", from.step, line(to));
+            write_one(out, yellow, "moved", &text, columns)?;
+        }
+        writeln!(out)
+    }
+
+    /// One JSON object a change, for programs.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        let new = self.new.iter().map(|one| object("new", None, one));
+        let gone = self.gone.iter().map(|one| object("gone", None, one));
+        let moved = self
+            .moved
+            .iter()
+            .map(|(from, to)| object("moved", Some(from), to));
+        new.chain(gone).chain(moved)
+    }
+}
+
+fn object(change: &str, from: Option<&One>, one: &One) -> String {
+    let (session, anomaly, tool, state) = &one.key;
+    serde_json::json!({
+        "record": "change",
+        "change": change,
+        "type": anomaly,
+        "session": session,
+        "tool": if tool.is_empty() { None } else { Some(tool) },
+        "state": state,
+        "severity": one.severity.map(Severity::name),
+        "span_id": one.span,
+        "step": one.step,
+        "from_span_id": from.map(|from| &from.span),
+        "from_step": from.map(|from| from.step),
+    })
+    .to_string()
+}
+
+fn line(one: &One) -> String {
+    let (session, anomaly, _, state) = &one.key;
+    let raised = if state == "raised" { ", raised" } else { "" };
+    format!(
+        "{}{raised}  {} #{}: {}",
+        screen::safe(anomaly),
+        screen::cut(&screen::safe(session), 34),
+        one.step,
+        screen::safe(&one.message)
+    )
+}
+
+fn write_one(
+    out: &mut dyn Write,
+    style: Style,
+    what: &str,
+    text: &str,
+    columns: usize,
+) -> io::Result<()> {
+    write!(out, "  {style}{what:<5}{style:#}")?;
+    screen::wrap(out, text, 7, 8, columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(session: &str, anomaly: &str, step: u64) -> One {
+        One {
+            key: (
+                session.to_owned(),
+                anomaly.to_owned(),
+                "t".to_owned(),
+                "opened".to_owned(),
+            ),
+            span: format!("{step:016x}"),
+            step,
+            message: format!("{anomaly} at {step}"),
+            severity: Some(Severity::Warning),
+        }
+    }
+
+    #[test]
+    fn new_gone_moved_and_as_before() {
+        let compare = Compare {
+            old: vec![
+                one("s", "stuck", 3),
+                one("s", "loop", 9),
+                one("t", "stuck", 1),
+                one("t", "stuck", 5),
+            ],
+            new: vec![
+                one("s", "stuck", 4),
+                one("u", "stuck", 3),
+                one("t", "stuck", 5),
+                one("t", "stuck", 7),
+            ],
+        };
+        let changes = compare.changes();
+        let steps = |ones: &[One]| ones.iter().map(|o| o.step).collect::<Vec<_>>();
+        assert_eq!(steps(&changes.new), [3]);
+        assert_eq!(steps(&changes.gone), [9]);
+        assert_eq!(changes.same, 1);
+        let moved: Vec<_> = changes
+            .moved
+            .iter()
+            .map(|(a, b)| (a.step, b.step))
+            .collect();
+        assert_eq!(moved, [(3, 4), (1, 7)]);
+        assert_eq!(changes.worst_new(), Some(Severity::Warning));
+        assert_eq!(changes.lines().count(), 4);
+    }
+}

@@ -1,0 +1,381 @@
+//! `replay` as people and scripts see it, by the real binary.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const RUNS: &str = "src/cli/demo/runs.jsonl";
+
+fn command(columns: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agent-sentinel"));
+    command
+        .arg("replay")
+        .args(arguments)
+        .env("COLUMNS", columns)
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    command("100", arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Text of a run that ended as expected.
+fn text(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    assert_eq!(err(&output), "");
+    out(&output)
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    agent_sentinel::runtime::files::replace(&path, text.as_bytes()).unwrap();
+    path
+}
+
+/// One tool call of a recording.
+struct Call<'a> {
+    tool: &'a str,
+    arguments: &'a str,
+    result: &'a str,
+    agent: &'a str,
+}
+
+/// A run of calls, a second apart, as one OTLP/JSON line; span ids count from 1.
+fn recorded(trace: u8, session: &str, service: &str, calls: &[Call<'_>]) -> String {
+    let value = |text: &str| serde_json::json!({ "stringValue": text });
+    let spans: Vec<serde_json::Value> = calls
+        .iter()
+        .enumerate()
+        .map(|(at, call)| {
+            let start = (at as u64 + 1) * 1_000_000_000;
+            let keys = [
+                ("gen_ai.operation.name", "execute_tool"),
+                ("gen_ai.conversation.id", session),
+                ("gen_ai.agent.name", call.agent),
+                ("gen_ai.tool.name", call.tool),
+                ("gen_ai.tool.call.arguments", call.arguments),
+                ("gen_ai.tool.call.result", call.result),
+            ];
+            let attributes: Vec<_> = keys
+                .iter()
+                .filter(|(_, text)| !text.is_empty())
+                .map(|(key, text)| serde_json::json!({"key": key, "value": value(text)}))
+                .collect();
+            serde_json::json!({
+                "traceId": format!("{trace:032x}"),
+                "spanId": format!("{trace:02x}{:014x}", at + 1),
+                "name": "execute_tool",
+                "startTimeUnixNano": start.to_string(),
+                "endTimeUnixNano": (start + 500_000_000).to_string(),
+                "attributes": attributes,
+            })
+        })
+        .collect();
+    serde_json::json!({"resourceSpans": [{
+        "resource": {"attributes": [{"key": "service.name", "value": value(service)}]},
+        "scopeSpans": [{"scope": {"name": "test"}, "spans": spans}],
+    }]})
+    .to_string()
+}
+
+fn call<'a>(tool: &'a str, arguments: &'a str, result: &'a str) -> Call<'a> {
+    Call {
+        tool,
+        arguments,
+        result,
+        agent: "coder",
+    }
+}
+
+/// 230 different looks, four equal searches in the midst of them.
+fn long_run() -> String {
+    let texts: Vec<(String, String)> = (0..230)
+        .map(|n| {
+            (
+                format!("{{\"path\": \"src/file_{n}.rs\"}}"),
+                format!("pub fn number_{n}() -> usize {{ {n} }}"),
+            )
+        })
+        .collect();
+    let tools = ["read_file", "grep", "list_files"];
+    let mut calls: Vec<Call<'_>> = texts
+        .iter()
+        .zip(tools.iter().cycle())
+        .map(|((arguments, result), tool)| call(tool, arguments, result))
+        .collect();
+    for _ in 0..4 {
+        calls.insert(
+            120,
+            call("search_docs", "{\"query\": \"retry\"}", "3 pages: a, b, c"),
+        );
+    }
+    recorded(7, "long", "shop", &calls)
+}
+
+#[test]
+fn a_timeline_marks_the_pattern_without_colours() {
+    let shown = text(&[RUNS]);
+    assert!(!shown.contains('\u{1b}'));
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_narrow_terminal_gets_lines_that_fit() {
+    let output = command("44", &[RUNS]).output().unwrap();
+    let shown = out(&output);
+    for line in shown
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("- {type"))
+    {
+        assert!(line.chars().count() <= 44, "{line}");
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_terminal_gets_the_same_in_colour_unless_told_not_to() {
+    let plain = text(&[RUNS]);
+    let coloured = command("100", &[RUNS])
+        .env("CLICOLOR_FORCE", "1")
+        .env_remove("NO_COLOR")
+        .output()
+        .unwrap();
+    let coloured = out(&coloured);
+    assert!(coloured.contains("\u{1b}[4m"), "the pattern is underlined");
+    let stripped = anstream::adapter::strip_str(&coloured).to_string();
+    assert_eq!(stripped, plain);
+    let told = command("100", &[RUNS])
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    assert!(!out(&told).contains('\u{1b}'));
+}
+
+#[test]
+fn long_runs_are_folded_around_the_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "long.jsonl", &long_run());
+    insta::assert_snapshot!(text(&[path.to_str().unwrap()]));
+}
+
+#[test]
+fn strangers_names_cannot_touch_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = "rm\u{1b}[2J\u{202e}txt\r\n\u{9b}31m";
+    let hostile: Vec<Call<'_>> = (0..4)
+        .map(|_| Call {
+            tool,
+            arguments: "{\"a\": 1}",
+            result: "\u{1b}]0;owned\u{7} the same answer",
+            agent: "eve\u{200b}\u{1b}[31m",
+        })
+        .collect();
+    let line = recorded(9, "s\u{1b}[5m\u{2066}\n", "svc\u{7}\u{1b}c", &hostile);
+    let path = write(folder.path(), "hostile.jsonl", &line);
+    let path = path.to_str().unwrap();
+    let old = write(folder.path(), "old.jsonl", "");
+    let old = old.to_str().unwrap();
+    for arguments in [
+        &[path][..],
+        &["--summary", path],
+        &["--explain", "0900000000000003", path],
+        &["--baseline", "same3", path],
+        &["--compare", old, path],
+    ] {
+        let shown = text(arguments);
+        let bad = shown.chars().find(|c| {
+            (c.is_control() && *c != '\n')
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        });
+        assert_eq!(bad, None, "{arguments:?}:\n{shown}");
+    }
+    assert!(text(&[path]).contains("rm\\x1b[2J\\u{202e}txt\\r\\n\\u{9b}31m"));
+}
+
+/// A second service without content, so that something is not assessed.
+fn many(folder: &Path) -> PathBuf {
+    let mut lines = agent_sentinel::runtime::files::read_text(Path::new(RUNS), 1 << 20).unwrap();
+    let blind: Vec<Call<'_>> = (0..3).map(|_| call("lookup", "", "")).collect();
+    writeln!(lines, "{}", recorded(3, "blind", "kiosk", &blind)).unwrap();
+    let failing: Vec<Call<'_>> = (0..7)
+        .map(|_| {
+            call(
+                "lookup",
+                "{\"id\": 4}",
+                "{\"rows\": [1, 2, 3], \"more\": false}",
+            )
+        })
+        .collect();
+    writeln!(lines, "{}", recorded(4, "busy", "kiosk", &failing)).unwrap();
+    write(folder, "many.jsonl", &lines)
+}
+
+#[test]
+fn a_summary_counts_by_service_agent_and_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    insta::assert_snapshot!(text(&["--summary", path.to_str().unwrap()]));
+}
+
+#[test]
+fn a_baseline_stands_beside_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    insta::assert_snapshot!(text(&["--baseline", "same3", path.to_str().unwrap()]));
+}
+
+#[test]
+fn a_span_is_explained_where_it_fired_and_where_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    let path = path.to_str().unwrap();
+    for (name, span) in [
+        ("fired", "0400000000000003"),
+        ("kept", "0400000000000004"),
+        ("not_yet", "0400000000000002"),
+        ("blind", "0300000000000003"),
+    ] {
+        insta::assert_snapshot!(format!("explain_{name}"), text(&["--explain", span, path]));
+    }
+}
+
+#[test]
+fn a_prefix_must_name_one_span() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    let path = path.to_str().unwrap();
+    for (span, what) in [
+        ("0400", "7 spans begin so, write more digits: "),
+        ("ffffffff", "no step that was read has such a span id"),
+        ("04", "at least the first 4"),
+        ("wxyz", "16 hex digits"),
+    ] {
+        let output = run(&["--explain", span, path]);
+        assert_eq!(output.status.code(), Some(64), "{span}");
+        assert!(err(&output).contains(what), "{span}: {}", err(&output));
+        assert_eq!(out(&output), "");
+    }
+    assert!(
+        text(&[
+            "--explain",
+            "04000000000000 03".replace(' ', "").as_str(),
+            path
+        ])
+        .contains("stuck")
+    );
+}
+
+#[test]
+fn an_earlier_output_is_compared_and_only_what_is_new_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    let path = path.to_str().unwrap();
+    let before = text(&["--format", "json", path]);
+    let same = write(folder.path(), "same.jsonl", &before);
+    let same = same.to_str().unwrap();
+    let output = run(&["--compare", same, "--fail-on", "info", path]);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "nothing is new: {}",
+        out(&output)
+    );
+    // One finding less, one more, one elsewhere.
+    let mut lines: Vec<String> = before.lines().map(str::to_owned).collect();
+    let dropped = lines.iter().position(|l| l.contains("ping_pong")).unwrap();
+    lines.remove(dropped);
+    let stuck = lines
+        .iter()
+        .position(|l| l.contains("docs-search"))
+        .unwrap();
+    let mut moved: serde_json::Value = serde_json::from_str(&lines[stuck]).unwrap();
+    moved["step"] = 3.into();
+    moved["span_id"] = "00000000000000aa".into();
+    lines[stuck] = moved.to_string();
+    moved["session"] = "no longer there".into();
+    lines.push(moved.to_string());
+    let old = write(folder.path(), "old.jsonl", &lines.join("\n"));
+    let old = old.to_str().unwrap();
+    let output = run(&["--compare", old, "--fail-on", "warning", path]);
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(out(&output).replace(old, "OLD"));
+    let output = run(&["--compare", old, "--fail-on", "error", path]);
+    assert_eq!(output.status.code(), Some(0), "the new one is a warning");
+    let json = text(&["--format", "json", "--compare", old, path]);
+    let changes: Vec<serde_json::Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|line: &serde_json::Value| line["record"] == "change")
+        .collect();
+    let kinds: Vec<&str> = changes
+        .iter()
+        .map(|c| c["change"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["new", "gone", "moved"]);
+    assert_eq!(changes[2]["from_step"], 3);
+}
+
+#[test]
+fn exit_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    let path = path.to_str().unwrap();
+    let broken = write(folder.path(), "broken.jsonl", "{\"resourceSpans\": [}\n");
+    let broken = broken.to_str().unwrap();
+    let no_record = write(folder.path(), "no.jsonl", "nonsense\n");
+    let no_record = no_record.to_str().unwrap();
+    let bad = "yaml:processors: {anomaly: {detectors: {stuck: {treshold: 4}}}}";
+    for (arguments, code) in [
+        (&[path][..], 0),
+        (&["--fail-on", "critical", path], 0),
+        (&["--fail-on", "error", path], 1),
+        (&["--summary", "--fail-on", "warning", path], 1),
+        (&["--summary", "--format", "json", path], 64),
+        (
+            &["--explain", "0400000000000003", "--format", "json", path],
+            64,
+        ),
+        (&["--baseline", "same3", "--format", "json", path], 64),
+        (&["--baseline", "same4", path], 64),
+        (&["--compare", "/no/such/file", path], 64),
+        (&["--compare", no_record, path], 65),
+        (&[broken], 65),
+        (&["--fail-on", "info", broken, path], 65),
+        (&["--config", bad, path], 78),
+    ] {
+        let output = run(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{arguments:?}: {}",
+            err(&output)
+        );
+    }
+}
+
+#[test]
+fn the_help_names_everything() {
+    let help = text(&["--help"]);
+    for what in [
+        "--summary",
+        "--explain",
+        "--compare",
+        "--baseline",
+        "same3",
+        "--fail-on",
+    ] {
+        assert!(help.contains(what), "{what}");
+    }
+}

@@ -95,7 +95,7 @@ struct Asked<'a> {
 
 impl Engine {
     /// Has the steps of these spans explained when they are judged: see `Output::explanations`.
-    pub fn watch(&mut self, spans: Watch) {
+    pub fn explain_spans(&mut self, spans: Watch) {
         self.watch = Some(spans);
     }
 

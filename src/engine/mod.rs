@@ -70,7 +70,7 @@ pub struct Output {
     pub closed: Vec<ClosedRun>,
     /// Detectors that panicked just now; three times, and the type is off.
     pub panics: Vec<(AnomalyType, bool)>,
-    /// What was asked for by [`Engine::watch`]; a step that is judged again is explained again.
+    /// What was asked for by [`Engine::explain_spans`]; a step that is judged again is explained again.
     pub explanations: Vec<Explanation>,
 }
 

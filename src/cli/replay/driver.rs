@@ -28,7 +28,7 @@ impl Driver {
 
     /// Has the steps of these spans explained when they are judged.
     pub(crate) fn watch(&mut self, spans: engine::Watch) {
-        self.engine.watch(spans);
+        self.engine.explain_spans(spans);
     }
 
     /// Judges one request. Without a stamp of its arrival its steps are taken in before the timers that it

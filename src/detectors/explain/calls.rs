@@ -115,6 +115,10 @@ pub(super) fn scope_escape(asked: &Asked<'_>) -> Vec<String> {
             "all that it writes lies in the workspace or an allowed directory".to_owned()
         }
         Scope::NoWorkspace => "no workspace is known".to_owned(),
+        Scope::Open => {
+            "the workspace is to be inferred from the run; what it writes is placed against that"
+                .to_owned()
+        }
         Scope::Unknown => "a path holds what only the shell knows".to_owned(),
         Scope::Outside => format!(
             "it writes outside, under `{}`",

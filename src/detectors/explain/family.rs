@@ -5,7 +5,7 @@ use crate::model::{AnomalyType, Outcome};
 
 use super::super::failure_loop;
 use super::super::patterns;
-use super::super::repeats::{AMONG, Past, Same, same_answer};
+use super::super::repeats::{AMONG, Past, Same};
 use super::super::transition_repeat::{SAME_ANSWERS, changes_nothing};
 use super::super::wording;
 use super::{Asked, of};
@@ -125,7 +125,7 @@ fn row_end(past: &Past<'_>) -> Option<String> {
             return None;
         }
         if past.same_call(call, past.judged) {
-            if same_answer(call, past.judged) == Same::No {
+            if past.same_answer(call, past.judged) == Same::No {
                 return Some(format!(
                     "the row begins after step {}: the same call was answered differently there",
                     call.step
@@ -266,7 +266,7 @@ fn transitions(asked: &Asked<'_>, past: &Past<'_>) -> Vec<String> {
     )];
     if changes_nothing(past, past.judged) && past.judged.answer.known {
         let looks = past.back().take_while(|(_, call)| {
-            changes_nothing(past, call) && same_answer(call, past.judged) == Same::Yes
+            changes_nothing(past, call) && past.same_answer(call, past.judged) == Same::Yes
         });
         said.push(of(
             1 + looks.count(),

@@ -1,5 +1,7 @@
 //! How runs end, and how memory stays within its bounds.
 
+use smallvec::SmallVec;
+
 use crate::model::{AnomalyType, Timestamp, TraceId};
 use crate::policies::{Place, Steps};
 use crate::sessions::{CloseReason, Run, Site};
@@ -7,14 +9,22 @@ use crate::sessions::{CloseReason, Run, Site};
 use super::{ClosedRun, Engine, Output};
 
 impl Engine {
-    /// Judges everything that waits in a run, due or not.
+    /// Judges all that a run still waits with, in the order in which the waits would have ended: whether a
+    /// clock is looked at once more before the end changes nothing.
     pub(super) fn settle_all(&mut self, trace: TraceId, now: Timestamp, out: &mut Output) {
-        if let Some(run) = self.sessions.run_mut(trace) {
-            for pending in &mut run.pending {
-                pending.due = pending.due.min(now);
-                // No parent is waited for any more.
-                pending.arrived = Timestamp::ZERO;
-            }
+        let Some(run) = self.sessions.run_mut(trace) else {
+            return;
+        };
+        let mut dues: SmallVec<[Timestamp; 8]> = SmallVec::new();
+        for pending in &mut run.pending {
+            dues.push(pending.due);
+            // No parent is waited for any more.
+            pending.arrived = Timestamp::ZERO;
+        }
+        dues.sort_unstable();
+        dues.dedup();
+        for due in dues {
+            self.settle_due(trace, due, None, out);
         }
         self.settle_run(trace, now, None, out);
     }

@@ -47,7 +47,7 @@ impl Engine {
         &mut self,
         trace: TraceId,
         now: Timestamp,
-        mut work: Option<&mut Work>,
+        work: Option<&mut Work>,
         out: &mut Output,
     ) {
         if work.is_some()
@@ -63,12 +63,7 @@ impl Engine {
                 pending.due = now;
             }
         }
-        let mut waiting: SmallVec<[LaneId; 2]> = SmallVec::new();
-        while let Some(pending) = self.next_due_step(trace, now, &waiting) {
-            if !self.settle_step(trace, pending, now, work.as_deref_mut(), out) {
-                waiting.push(pending.lane);
-            }
-        }
+        self.settle_due(trace, now, work, out);
         self.sessions.forget_judged(trace);
         let Some(run) = self.sessions.run(trace) else {
             return;
@@ -82,6 +77,22 @@ impl Engine {
             .min();
         for due in due.into_iter().chain(run.close_at.filter(|at| *at > now)) {
             self.timers.set(due, run.id);
+        }
+    }
+
+    /// Judges the steps of a run that are due, and those that stand before them.
+    pub(super) fn settle_due(
+        &mut self,
+        trace: TraceId,
+        now: Timestamp,
+        mut work: Option<&mut Work>,
+        out: &mut Output,
+    ) {
+        let mut waiting: SmallVec<[LaneId; 2]> = SmallVec::new();
+        while let Some(pending) = self.next_due_step(trace, now, &waiting) {
+            if !self.settle_step(trace, pending, now, work.as_deref_mut(), out) {
+                waiting.push(pending.lane);
+            }
         }
     }
 

@@ -1,4 +1,9 @@
 //! One finding of every type as a record and as an event, as people and scripts get them.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test keeps its files and starts the program itself"
+)]
 
 #[path = "support/field.rs"]
 mod field;

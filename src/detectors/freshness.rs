@@ -123,10 +123,8 @@ pub(super) fn weigh<'v>(
     };
     let Some(edit) = edit else {
         if of_checks && !passes.clone().any(|pass| holds(&pass)) {
-            evidence.standing = match last {
-                None => Standing::Gap(Gap::Invented),
-                Some(last) => by_verdict(last).unwrap_or(Standing::Proved),
-            };
+            let shown = |last| by_verdict(last).unwrap_or(Standing::Proved);
+            evidence.standing = last.map_or(Standing::Gap(Gap::Invented), shown);
         }
         return evidence;
     };
@@ -145,14 +143,22 @@ pub(super) fn weigh<'v>(
         None if !elsewise.is_empty() => Standing::Gap(Gap::Elsewhere),
         None if of_checks => Standing::Gap(Gap::Invented),
         None => Standing::Gap(Gap::None),
-        Some(last) => match by_verdict(last) {
-            Some(Standing::Unknown) if !fresh(last, edit, tolerance) => Standing::Gap(Gap::Stale),
-            Some(standing) => standing,
-            None if fresh_passes.next().is_some() => Standing::Gap(Gap::Elsewhere),
-            None => Standing::Gap(Gap::Stale),
-        },
+        Some(last) => {
+            let elsewhere = fresh_passes.next().is_some();
+            unproved(last, fresh(last, edit, tolerance), elsewhere)
+        }
     };
     evidence
+}
+
+/// What the last check leaves open; `elsewhere`: a fresh one passed, but of another place than the edit.
+fn unproved(last: &Check, fresh: bool, elsewhere: bool) -> Standing {
+    match by_verdict(last) {
+        Some(Standing::Unknown) if !fresh => Standing::Gap(Gap::Stale),
+        Some(standing) => standing,
+        None if elsewhere => Standing::Gap(Gap::Elsewhere),
+        None => Standing::Gap(Gap::Stale),
+    }
 }
 
 /// Edits that were put aside and taken back before the claim: what ran between saw another tree, and after

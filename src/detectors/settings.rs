@@ -5,6 +5,7 @@
 //! detector's `Config`.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use globset::Glob;
 use serde::Deserialize;
@@ -228,13 +229,13 @@ impl Settings {
                 "silence is watched by timers, which `rules: source` has not; leave `idle` out",
             ));
         }
-        for (key, limit) in [
-            ("budget_time.max", time.max),
-            ("budget_time.idle", time.idle),
-        ] {
-            if limit.is_some_and(|time| time.is_zero()) {
-                wrong.push((key, "is zero: every run would exceed it"));
-            }
+        let zero = |limit: Option<Duration>| limit.is_some_and(|limit| limit.is_zero());
+        // The source takes zero as it stands: the first step that takes any time is over it.
+        if zero(time.max) && time.rules.unwrap_or(rules) == Rules::Aware {
+            wrong.push(("budget_time.max", "is zero: every run would exceed it"));
+        }
+        if zero(time.idle) {
+            wrong.push(("budget_time.idle", "is zero: every run would be silent"));
         }
         let usd = self.budget_cost.max_usd;
         if usd.is_some_and(|usd| !(0.0..1e15).contains(&usd)) {

@@ -2,7 +2,7 @@
 //!
 //! - Invariant: the writes of the lane's calls that ended within `window` before the judged one, this one
 //!   included, are more than `limit`. One call is one write per path, a delete counts double (A16), at most two
-//!   of one call. Also: eight whole-file writes of one path with nothing but writes between (reason `rewrite`).
+//!   of one call, and all of one call as half the limit: a storm is many calls. Also: eight whole-file writes of one path with nothing but writes between (reason `rewrite`).
 //! - Ignores: temp trees, calls that failed or were refused.
 //! - Source rule (gptme anomaly_watchdog, first version): every attempt of `save`, `append` and `patch` is one.
 //! - Cost: O(calls in the window), for writes alone.
@@ -22,7 +22,19 @@ use super::{Detector, Judgement, Rules, wording};
 
 /// Deletes of one call that count double. Real coding runs end with one command that removes their scratch
 /// files by name: 9 of 110 that succeeded did so (SWE-bench), and no storm is one call.
-pub(super) const DELETES_DOUBLED_MAX: u16 = 2;
+const DELETES_DOUBLED_MAX: u16 = 2;
+
+/// What the writes of one call count.
+pub(super) fn weight(call: &Call, limit: i64, rules: Rules) -> i64 {
+    let writes = i64::from(call.more.writes);
+    match rules {
+        Rules::Source => writes,
+        Rules::Aware => {
+            let twice = i64::from(call.more.deletes.min(DELETES_DOUBLED_MAX));
+            (writes + twice).min((limit / 2).max(1))
+        }
+    }
+}
 
 config! {
     /// Settings of `write_storm`.
@@ -80,7 +92,10 @@ impl WriteStorm {
             recent.clone().map(|call| i64::from(weight(call))).sum()
         };
         let (writes, deletes) = (sum(|call| call.more.writes), sum(|call| call.more.deletes));
-        let weight = writes + sum(|call| call.more.deletes.min(DELETES_DOUBLED_MAX));
+        let weights = recent.clone();
+        let weight: i64 = weights
+            .map(|call| weight(call, self.limit, self.ready.rules))
+            .sum();
         if weight <= self.limit || writes == 0 {
             return None;
         }
@@ -257,11 +272,17 @@ mod tests {
         for at in 0..4 {
             write(&mut bench, at, false, 0, Outcome::Succeeded);
         }
-        let mut clean_up = bench.blank("rm", "rm");
-        (clean_up.more.writes, clean_up.more.deletes) = (10, 10);
-        clean_up.outcome = Outcome::Succeeded;
-        bench.push(clean_up);
-        assert_eq!(fired("{}", Rules::Aware, &bench), []);
+        let mut clean_up = |at| {
+            let mut call = bench.blank("rm", "rm");
+            (call.start, call.end) = (Timestamp::from_nanos(at), Timestamp::from_nanos(at));
+            (call.more.writes, call.more.deletes) = (40, 40);
+            call.outcome = Outcome::Succeeded;
+            bench.push(call);
+            fired("{}", Rules::Aware, &bench)
+        };
+        assert_eq!(clean_up(5), []);
+        // Two such commands and what was written before are one.
+        assert_eq!(clean_up(6), [(5, Some("deletes"))]);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use crate::lanes::{Call, Limit};
 use crate::model::{AnomalyType, Arguments, Bearing, Outcome, Role, Scope};
 
+use super::super::Rules;
 use super::super::budgets::Judged;
 use super::super::error_rate::Unit;
 use super::super::novel_host::NovelHost;
 use super::super::wording;
-use super::super::write_storm::{DELETES_DOUBLED_MAX, REWRITES};
+use super::super::write_storm::{REWRITES, weight};
 use super::{Asked, of};
 
 pub(super) fn error_rate(asked: &Asked<'_>) -> Vec<String> {
@@ -141,11 +142,12 @@ pub(super) fn write_storm(asked: &Asked<'_>) -> Vec<String> {
     }
     let calls = asked.view.calls().iter();
     let recent = calls.filter(|call| judged.end.since(call.end) < settings.window && done(call));
-    let weight: i64 = recent
-        .map(|call| {
-            i64::from(call.more.writes) + i64::from(call.more.deletes.min(DELETES_DOUBLED_MAX))
-        })
-        .sum();
+    let rules = if asked.source() {
+        Rules::Source
+    } else {
+        Rules::Aware
+    };
+    let weight: i64 = recent.map(|call| weight(call, settings.limit, rules)).sum();
     let mut said = vec![format!(
         "{weight} writes within {} (a delete counts double), more than {} fire",
         wording::span(settings.window),

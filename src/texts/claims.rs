@@ -2,7 +2,7 @@
 //!
 //! Invariant: a claim is a statement of the text itself about what is: negation, conditions, questions,
 //! plans, quotes and code are none, an open "not run" takes a completion back, and checks that are told to
-//! fail take back everything.
+//! fail take back everything. Work that the writer announces after it takes a completion back as well.
 
 use std::sync::LazyLock;
 
@@ -23,6 +23,8 @@ pub(super) struct Said {
     pub(super) gap: bool,
     /// It says that checks fail.
     pub(super) failing: bool,
+    /// It announces work of the writer's own.
+    pub(super) ahead: bool,
 }
 
 /// A language: one file each.
@@ -111,6 +113,7 @@ pub(super) fn read(text: Excerpt<'_>, seen: [&str; 2]) -> Reading {
                 here.claim = here.claim.max(said.claim);
                 here.gap |= said.gap;
                 here.failing |= said.failing;
+                here.ahead |= said.ahead;
             }
             // "\u{786e}\u{4fdd} all tests pass": one language claims, another one asks for it.
             let claims = here.claim != Claim::None && !sentence.is_ascii();
@@ -124,9 +127,11 @@ pub(super) fn read(text: Excerpt<'_>, seen: [&str; 2]) -> Reading {
             all.claim = all.claim.max(here.claim);
             all.gap |= here.gap;
             all.failing |= here.failing;
+            // The later word holds: "I need to fix it. Fixed." is done.
+            all.ahead = here.ahead || (all.ahead && here.claim == Claim::None);
         });
     }
-    let withdrawn = all.failing || (all.gap && all.claim == Claim::Done);
+    let withdrawn = all.failing || ((all.gap || all.ahead) && all.claim == Claim::Done);
     Reading {
         claim: if withdrawn { Claim::None } else { all.claim },
         honest_gap: all.gap || all.failing,

@@ -108,6 +108,7 @@ impl Compiled {
             claim,
             gap,
             failing,
+            ahead: false,
         }
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: a clause claims only what it states of the present or past; a condition anywhere before it
 //! in the sentence, and a plan or doubt in its own clause, silence it.
 
+mod ahead;
 mod checks;
 mod completion;
 mod gaps;
@@ -54,15 +55,18 @@ fn plans(heading: &str) -> bool {
 
 /// Judges one sentence.
 fn judge(sentence: &str) -> Said {
+    let mut said = Said {
+        ahead: ahead::lies_ahead(sentence),
+        ..Said::default()
+    };
     if !touches(sentence) {
-        return Said::default();
+        return said;
     }
     let clauses = clauses(sentence);
     let touched = |word: &Word<'_>| word.kinds & TOUCHES != 0;
     if !clauses.iter().flatten().any(touched) {
-        return Said::default();
+        return said;
     }
-    let mut said = Said::default();
     let names_checks = clauses.iter().flatten().any(|word| word.is(Kind::Check));
     let counts = clauses
         .iter()

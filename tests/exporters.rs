@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent_sentinel::exporters::{
-    self, Balance, Compression, Encoding, Exporter, OtlpGrpcSettings, OtlpHttpSettings, Reason,
-    RetrySettings, Work,
+    self, Balance, Compression, Encoding, Exporter, Feed, OtlpGrpcSettings, OtlpHttpSettings,
+    Reason, RetrySettings, Work,
 };
 use agent_sentinel::model::{Pressure, Release, Selection};
 use agent_sentinel::otlp::status::{PartialSuccess, Status, encode_response};
@@ -315,14 +315,26 @@ impl Running {
     fn grpc(settings: &OtlpGrpcSettings) -> Self {
         let pressure = Pressure::default();
         Self::start(
-            exporters::otlp_grpc("otlp_grpc", settings, net::connector(), &pressure).unwrap(),
+            exporters::otlp_grpc(
+                "otlp_grpc",
+                settings,
+                net::connector(),
+                Feed::Spans(&pressure),
+            )
+            .unwrap(),
         )
     }
 
     fn http(settings: &OtlpHttpSettings) -> Self {
         let pressure = Pressure::default();
         Self::start(
-            exporters::otlp_http("otlp_http", settings, net::connector(), &pressure).unwrap(),
+            exporters::otlp_http(
+                "otlp_http",
+                settings,
+                net::connector(),
+                Feed::Spans(&pressure),
+            )
+            .unwrap(),
         )
     }
 
@@ -555,8 +567,13 @@ async fn q_03_a_batch_that_waits_does_not_stop_those_behind_it() {
     let mut settings = grpc_settings(backend.address);
     settings.sending_queue.num_consumers = 1;
     settings.retry_on_failure.max_interval = Duration::from_secs(3600);
-    let (exporter, work) =
-        exporters::otlp_grpc("otlp", &settings, net::connector(), &Pressure::default()).unwrap();
+    let (exporter, work) = exporters::otlp_grpc(
+        "otlp",
+        &settings,
+        net::connector(),
+        Feed::Spans(&Pressure::default()),
+    )
+    .unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let mut task = JoinSet::new();
     task.spawn(work.run(async move {
@@ -627,7 +644,7 @@ async fn e_17_one_dead_backend_does_not_stall_another() {
     let mut settings = grpc_settings(dead.address);
     settings.sending_queue.queue_size = 100;
     let (stuck, work) =
-        exporters::otlp_grpc("stuck", &settings, net::connector(), &pressure).unwrap();
+        exporters::otlp_grpc("stuck", &settings, net::connector(), Feed::Spans(&pressure)).unwrap();
     let _stuck_task = {
         let mut task = JoinSet::new();
         task.spawn(work.run(std::future::pending()));
@@ -683,7 +700,7 @@ async fn a_file_holds_a_request_a_line_in_order() {
     let seen = Seen::default();
     let settings = exporters::FileSettings::default();
     let sink = Box::new(seen.clone());
-    let made = exporters::file("file", &settings, sink, &Pressure::default()).unwrap();
+    let made = exporters::file("file", &settings, sink, Feed::Spans(&Pressure::default())).unwrap();
     let running = Running::start(made);
     for n in 0..50 {
         running.send(&[&format!("span {n}")]);
@@ -705,7 +722,8 @@ async fn debug_shows_what_passes() {
     let sink = Box::new(anstream::StripStream::new(
         Box::new(seen.clone()) as exporters::Sink
     ));
-    let made = exporters::debug("debug", &settings, sink, &Pressure::default()).unwrap();
+    let made =
+        exporters::debug("debug", &settings, sink, Feed::Spans(&Pressure::default())).unwrap();
     let running = Running::start(made);
     running.send(&["a", "b"]);
     assert_eq!(running.end().await.sent, 2);

@@ -19,14 +19,26 @@ const ATTRIBUTES_MAX: usize = 16;
 const LIST_MAX: usize = 240;
 
 /// A value with its own memory.
-enum Own {
+pub(super) enum Own {
     Text(String),
     Int(i64),
     Double(f64),
     Bool(bool),
 }
 
-type Entries = Vec<(Cow<'static, str>, Own)>;
+impl Own {
+    pub(super) fn lent(&self) -> AttributeValue<'_> {
+        match self {
+            Self::Text(text) => AttributeValue::Str(text),
+            Self::Int(number) => AttributeValue::Int(*number),
+            Self::Double(number) => AttributeValue::Double(*number),
+            Self::Bool(flag) => AttributeValue::Bool(*flag),
+        }
+    }
+}
+
+/// Attributes in their order.
+pub(super) type Entries = Vec<(Cow<'static, str>, Own)>;
 
 /// Appends the event of a report.
 pub(super) fn write(
@@ -41,22 +53,13 @@ pub(super) fn write(
     let entries = entries(report, settings);
     let attributes: Vec<(&str, AttributeValue<'_>)> = entries
         .iter()
-        .map(|(key, value)| {
-            let value = match value {
-                Own::Text(text) => AttributeValue::Str(text),
-                Own::Int(number) => AttributeValue::Int(*number),
-                Own::Double(number) => AttributeValue::Double(*number),
-                Own::Bool(flag) => AttributeValue::Bool(*flag),
-            };
-            (key.as_ref(), value)
-        })
+        .map(|(key, value)| (key.as_ref(), value.lent()))
         .collect();
     writer.event(EVENT, at, &attributes)
 }
 
-fn entries(report: &Report, settings: &Settings) -> Entries {
+pub(super) fn entries(report: &Report, settings: &Settings) -> Entries {
     let finding = &report.finding;
-    let text = |key: &'static str, text: &str| (Cow::Borrowed(key), Own::Text(text.to_owned()));
     let mut entries = vec![
         text("sentinel.anomaly.type", finding.anomaly.name()),
         text("sentinel.anomaly.severity", report.severity.name()),
@@ -138,7 +141,11 @@ fn facts(report: &Report, settings: &Settings, entries: &mut Entries) {
     }
 }
 
-fn int(key: &'static str, number: impl TryInto<i64>) -> (Cow<'static, str>, Own) {
+pub(super) fn text(key: &'static str, text: &str) -> (Cow<'static, str>, Own) {
+    (Cow::Borrowed(key), Own::Text(text.to_owned()))
+}
+
+pub(super) fn int(key: &'static str, number: impl TryInto<i64>) -> (Cow<'static, str>, Own) {
     (
         Cow::Borrowed(key),
         Own::Int(number.try_into().unwrap_or(i64::MAX)),

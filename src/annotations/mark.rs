@@ -1,10 +1,13 @@
 //! The marks of findings on the span that shows them.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use crate::model::{AnomalyType, Report, Severity, Timestamp};
-use crate::otlp::{AttributeValue, PatchWriter};
+use crate::otlp::PatchWriter;
 
+use super::event::{Entries, Own, int, text};
 use super::message::{hex16, shown};
 use super::{RunSummary, Settings, event};
 
@@ -33,7 +36,9 @@ pub fn mark(
 ) -> Bytes {
     let mut writer = PatchWriter::new();
     if !keep_marks {
-        writer = attributes(writer, reports, settings);
+        for (key, value) in attributes(reports, settings) {
+            writer = writer.attribute(&key, value.lent());
+        }
     }
     if let Some(summary) = summary {
         writer = summary.write(writer);
@@ -52,34 +57,20 @@ fn primary<'a>(reports: impl Iterator<Item = &'a Report>) -> Option<&'a Report> 
     })
 }
 
-fn attributes(mut writer: PatchWriter, reports: &[Report], settings: &Settings) -> PatchWriter {
+/// The attributes of a span with these findings.
+fn attributes(reports: &[Report], settings: &Settings) -> Entries {
     let alarming = |report: &&Report| report.severity >= Severity::Warning;
     let Some(report) = primary(reports.iter().filter(alarming)) else {
-        let Some(note) = primary(reports.iter()) else {
-            return writer;
-        };
-        return writer.attribute(
-            "sentinel.note.type",
-            AttributeValue::Str(note.finding.anomaly.name()),
-        );
+        return primary(reports.iter()).map(note).into_iter().collect();
     };
-    let finding = &report.finding;
-    let count = i64::try_from(reports.iter().filter(alarming).count()).unwrap_or(i64::MAX);
-    writer = writer
-        .attribute("sentinel.anomaly.detected", AttributeValue::Bool(true))
-        .attribute(
-            "sentinel.anomaly.type",
-            AttributeValue::Str(finding.anomaly.name()),
-        )
-        .attribute(
-            "sentinel.anomaly.severity",
-            AttributeValue::Str(report.severity.name()),
-        )
-        .attribute(
-            "sentinel.anomaly.severity_number",
-            AttributeValue::Int(report.severity.number()),
-        )
-        .attribute("sentinel.anomaly.count", AttributeValue::Int(count));
+    let count = reports.iter().filter(alarming).count();
+    let mut entries = vec![
+        (Cow::Borrowed("sentinel.anomaly.detected"), Own::Bool(true)),
+        text("sentinel.anomaly.type", report.finding.anomaly.name()),
+        text("sentinel.anomaly.severity", report.severity.name()),
+        severity_number(report),
+        int("sentinel.anomaly.count", count),
+    ];
     for anomaly in AnomalyType::ALL {
         if reports
             .iter()
@@ -87,42 +78,58 @@ fn attributes(mut writer: PatchWriter, reports: &[Report], settings: &Settings) 
             .any(|report| report.finding.anomaly == anomaly)
         {
             let key = format!("sentinel.anomaly.{anomaly}");
-            writer = writer.attribute(&key, AttributeValue::Bool(true));
+            entries.push((Cow::Owned(key), Own::Bool(true)));
         }
     }
-    let message = shown(&finding.message, settings);
-    writer = writer
-        .attribute("sentinel.anomaly.message", AttributeValue::Str(&message))
-        .attribute(
-            "sentinel.anomaly.rule",
-            AttributeValue::Str(&finding.rule_name()),
-        )
-        .attribute(
-            "sentinel.anomaly.confidence",
-            AttributeValue::Str(finding.confidence.name()),
-        );
-    if let Some(reason) = finding.reason {
-        writer = writer.attribute("sentinel.anomaly.reason", AttributeValue::Str(reason));
+    entries.extend(told(report, settings));
+    entries
+}
+
+/// All that can be said of one finding, each key once: the attributes that its span would carry, those of its
+/// event, and for a finding of severity info what marks of graver ones say.
+pub(super) fn everything(report: &Report, settings: &Settings) -> Entries {
+    let mut entries = attributes(std::slice::from_ref(report), settings);
+    let more = std::iter::once(severity_number(report))
+        .chain(told(report, settings))
+        .chain(event::entries(report, settings));
+    for (key, value) in more {
+        if !entries.iter().any(|(known, _)| *known == key) {
+            entries.push((key, value));
+        }
     }
-    if let Some(evidence) = evidence_span(report) {
-        writer = writer.attribute(
-            "sentinel.anomaly.evidence_span_id",
-            AttributeValue::Str(&evidence),
-        );
-    }
-    writer
-        .attribute(
-            "sentinel.anomaly.fingerprint",
-            AttributeValue::Str(&hex16(report.fingerprint)),
-        )
-        .attribute(
-            "sentinel.anomaly.episode",
-            AttributeValue::Str(&hex16(report.episode)),
-        )
-        .attribute(
-            "sentinel.anomaly.state",
-            AttributeValue::Str(report.state.name()),
-        )
+    entries
+}
+
+fn note(report: &Report) -> (Cow<'static, str>, Own) {
+    text("sentinel.note.type", report.finding.anomaly.name())
+}
+
+fn severity_number(report: &Report) -> (Cow<'static, str>, Own) {
+    int("sentinel.anomaly.severity_number", report.severity.number())
+}
+
+/// What is told of one finding beside type and severity.
+fn told(report: &Report, settings: &Settings) -> Entries {
+    let finding = &report.finding;
+    let mut entries = vec![
+        text(
+            "sentinel.anomaly.message",
+            &shown(&finding.message, settings),
+        ),
+        text("sentinel.anomaly.rule", &finding.rule_name()),
+        text("sentinel.anomaly.confidence", finding.confidence.name()),
+    ];
+    let reason = finding.reason;
+    entries.extend(reason.map(|reason| text("sentinel.anomaly.reason", reason)));
+    let evidence = evidence_span(report);
+    entries.extend(evidence.map(|span| text("sentinel.anomaly.evidence_span_id", &span)));
+    entries.push(text(
+        "sentinel.anomaly.fingerprint",
+        &hex16(report.fingerprint),
+    ));
+    entries.push(text("sentinel.anomaly.episode", &hex16(report.episode)));
+    entries.push(text("sentinel.anomaly.state", report.state.name()));
+    entries
 }
 
 /// The step that the finding points at beside the judged one: the first of its proof.

@@ -6,11 +6,13 @@
 mod event;
 mod mark;
 mod message;
+mod record;
 mod settings;
 mod summary;
 mod synthetic;
 
 pub use mark::{SpanTimes, mark};
+pub use record::record;
 pub use settings::{EvidenceDetail, LatePolicy, Settings, StatusPolicy};
 pub use summary::RunSummary;
 pub use synthetic::synthetic;

@@ -45,7 +45,7 @@ pub enum StatusPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LatePolicy {
-    /// As a log record where a logs pipeline exists, else as a span.
+    /// As a log record where a pipeline of logs takes findings, else as a synthetic span.
     #[default]
     Auto,
     /// As a log record.

@@ -16,6 +16,12 @@ use super::{Settings, SpanTimes};
 /// Key under which a link of ours says what its span is to the finding.
 const ROLE: &str = "sentinel.link.role";
 
+/// Who makes spans and records of our own.
+pub(super) const US: MadeBy<'static> = MadeBy {
+    name: OUR_SCOPE,
+    version: env!("CARGO_PKG_VERSION"),
+};
+
 /// The request that holds the synthetic span of a report, and the span's id. `sender` is the resource of
 /// the accused span as sent; without it the span is sent under the name of its service. `None` for a
 /// finding that names no step.
@@ -53,19 +59,15 @@ pub fn synthetic(
         role: ROLE,
         fields: &fields,
     };
-    let by = MadeBy {
-        name: OUR_SCOPE,
-        version: env!("CARGO_PKG_VERSION"),
-    };
     let body = match sender {
-        Some(sender) => otlp::request_of(sender, by, &made),
-        None => otlp::request_of(&service_alone(&report.service), by, &made),
+        Some(sender) => otlp::request_of(sender, US, &made),
+        None => otlp::request_of(&service_alone(&report.service), US, &made),
     };
     Some((span, body))
 }
 
 /// Backends find spans by the name of their service: that much is always known.
-fn service_alone(service: &Service) -> Vec<u8> {
+pub(super) fn service_alone(service: &Service) -> Vec<u8> {
     let mut attributes = vec![("service.name", &*service.name)];
     if !service.namespace.is_empty() {
         attributes.push(("service.namespace", &*service.namespace));

@@ -172,6 +172,7 @@ fn judging(
         },
         annotate: typed.annotate,
         mode: typed.mode,
+        logs: false,
     };
     Some((audiences, settings))
 }

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::annotations::LatePolicy;
 use crate::control;
+use crate::engine;
 use crate::exporters;
-use crate::model::Timestamp;
+use crate::model::{Signal, Timestamp};
 use crate::receivers;
 
 use super::anomaly::{self, Anomaly};
@@ -84,26 +86,32 @@ impl<'a> Builder<'a, '_> {
         let health_check = self.extensions(service);
         let (intake, telemetry, shutdown) = self.service(service);
         let typed = self.pipelines(service);
-        let used = |pick: pipelines::Pick, id: &str| {
-            typed
+        let used = |signal: Signal, pick: pipelines::Pick, id: &str| {
+            let mut pipelines = typed.iter().filter(|pipeline| pipeline.signal == signal);
+            pipelines.any(|pipeline| pick(pipeline).iter().any(|r| r.id == id))
+        };
+        let sending = |signal| -> Vec<Exporter> {
+            let used = exporters
                 .iter()
-                .any(|pipeline| pick(pipeline).iter().any(|r| r.id == id))
+                .filter(|(id, _)| used(signal, |p| &p.exporters, id));
+            used.map(|(id, settings)| Exporter {
+                id: id.clone(),
+                settings: settings.clone(),
+            })
+            .collect()
         };
         let Anomaly { steps, engine } = self.anomaly(&typed, processors);
         Settings {
             receivers: receivers
                 .into_iter()
-                .filter(|(id, _)| used(|p| &p.receivers, id))
+                .filter(|(id, _)| used(Signal::Traces, |p| &p.receivers, id))
                 .map(|(id, settings)| Receiver { id, settings })
                 .collect(),
             intake,
             steps,
             engine,
-            exporters: exporters
-                .into_iter()
-                .filter(|(id, _)| used(|p| &p.exporters, id))
-                .map(|(id, settings)| Exporter { id, settings })
-                .collect(),
+            exporters: sending(Signal::Traces),
+            log_exporters: sending(Signal::Logs),
             health_check,
             telemetry,
             shutdown,
@@ -171,7 +179,9 @@ impl<'a> Builder<'a, '_> {
                     .unwrap_or_else(|| Err(serde::de::Error::custom("is no type of exporter")))
             });
             if let Some(settings) = settings {
-                sending::check(entry, &settings, self.problems);
+                let service = self.root.entry("service");
+                let signals = pipelines::signals_of(service, &entry.key);
+                sending::check(entry, &settings, &signals, self.problems);
                 read.insert(entry.key.clone(), settings);
             }
         }
@@ -247,8 +257,10 @@ impl<'a> Builder<'a, '_> {
         let before = self.problems.errors();
         let typed = pipelines::read(service, self.purpose, self.problems);
         for pipeline in &typed {
-            self.check_references(Section::Receivers, &pipeline.receivers);
-            self.check_references(Section::Processors, &pipeline.processors);
+            if pipeline.signal == Signal::Traces {
+                self.check_references(Section::Receivers, &pipeline.receivers);
+                self.check_references(Section::Processors, &pipeline.processors);
+            }
             self.check_references(Section::Exporters, &pipeline.exporters);
         }
         pipelines::check(&typed, self.purpose, self.problems);
@@ -319,14 +331,42 @@ impl<'a> Builder<'a, '_> {
             .iter()
             .flat_map(|pipeline| &pipeline.processors)
             .find(|reference| kind_of(&reference.id) == "anomaly");
-        match named {
-            Some(reference) => read.remove(&reference.id).unwrap_or_default(),
+        let (id, mut anomaly) = match named {
+            Some(reference) => (
+                reference.id.clone(),
+                read.remove(&reference.id).unwrap_or_default(),
+            ),
             // Without a pipeline (replay) the only one there is.
             None => match read.pop_first() {
-                Some((_, settings)) if read.is_empty() => settings,
-                _ => Anomaly::default(),
+                Some((id, settings)) if read.is_empty() => (id, settings),
+                _ => Default::default(),
             },
+        };
+        let mut pipelines = typed.iter();
+        anomaly.engine.logs = pipelines.any(|pipeline| pipeline.signal == Signal::Logs);
+        self.findings_arrive(&id, &anomaly.engine);
+        anomaly
+    }
+
+    /// Late findings that are to go out as log records have somewhere to go.
+    fn findings_arrive(&mut self, id: &str, engine: &engine::Settings) {
+        let arrive = engine.logs || engine.annotate.late != LatePolicy::Log;
+        if arrive || self.purpose == Purpose::Replay {
+            return;
         }
+        let processors = self.root.get(Section::Processors.key());
+        let written = processors
+            .and_then(|processors| processors.entry(id))
+            .and_then(|entry| entry.value.at(&["annotate", "late"]));
+        let message =
+            "late findings are to go out as log records, and no pipeline of logs takes them";
+        let problem = match written {
+            Some(written) => Problem::error(written.shown(), message),
+            None => Problem::missing(message),
+        };
+        self.problems.push(problem.help(format!(
+            "add to service.pipelines: logs: {{receivers: [{id}], exporters: [debug]}}"
+        )));
     }
 }
 

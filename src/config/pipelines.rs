@@ -1,10 +1,13 @@
-//! `service.pipelines`: one engine stands in the middle, so pipelines may differ at one end only.
+//! `service.pipelines`: one engine stands in the middle, so pipelines of traces may differ at one end only. A
+//! pipeline of logs takes findings: the processor is its receiver, as a connector of the collector is.
 
 use super::build::Purpose;
 use super::components::kind_of;
 use super::problems::Problems;
 use super::report::Problem;
-use super::tree::{Entry, Place, Value};
+use super::suggest;
+use super::tree::{Entry, Node, Place, Value};
+use crate::model::Signal;
 
 /// A component named in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,7 @@ pub(super) struct Reference {
 /// A pipeline as it is written.
 #[derive(Clone, Debug)]
 pub(super) struct Typed {
+    pub(super) signal: Signal,
     pub(super) name: String,
     pub(super) place: Place,
     /// Something in it was wrong and reported, so that what is missing may only seem so.
@@ -28,7 +32,30 @@ pub(super) struct Typed {
 /// One of the three lists of a pipeline.
 pub(super) type Pick = fn(&Typed) -> &Vec<Reference>;
 
-/// Reads all pipelines of traces; the others are reported.
+/// What an exporter is to send: the signals of the pipelines that name it, spans where none does.
+pub(super) fn signals_of(service: Option<&Entry>, exporter: &str) -> Vec<Signal> {
+    let pipelines = service.and_then(|service| service.value.entry("pipelines"));
+    let mut signals = Vec::new();
+    for entry in pipelines.map_or(&[][..], |p| p.value.entries()) {
+        let list = entry.value.entry("exporters");
+        let members = list.map_or(&[][..], |list| list.value.members());
+        let named = |node: &Node| node.text() == Some(exporter);
+        let signal = signal_of(kind_of(&entry.key));
+        let new = signal.filter(|signal| !signals.contains(signal));
+        signals.extend(new.filter(|_| members.iter().any(named)));
+    }
+    if signals.is_empty() {
+        signals.push(Signal::Traces);
+    }
+    signals
+}
+
+fn signal_of(kind: &str) -> Option<Signal> {
+    let all = [Signal::Traces, Signal::Logs];
+    all.into_iter().find(|signal| signal.name() == kind)
+}
+
+/// Reads all pipelines of traces and logs; the others are reported.
 pub(super) fn read(
     service: Option<&Entry>,
     purpose: Purpose,
@@ -38,16 +65,20 @@ pub(super) fn read(
     let mut typed = Vec::new();
     for entry in pipelines.map_or(&[][..], |p| p.value.entries()) {
         let name = entry.key.as_str();
-        let signal = kind_of(name);
-        if signal != "traces" || name.ends_with('/') {
-            problems.push(other_signal(entry, signal));
+        let kind = kind_of(name);
+        let Some(signal) = signal_of(kind).filter(|_| !name.ends_with('/')) else {
+            problems.push(other_signal(entry, kind));
             continue;
-        }
+        };
         let keys = ["receivers", "processors", "exporters"];
         if !matches!(entry.value.value, Value::Map(_)) && !entry.value.is_null() {
-            problems.push(Problem::error(entry.key_place, "a pipeline is a map").help(
-                "write traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}",
-            ));
+            let example = match signal {
+                Signal::Traces => {
+                    "write traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}"
+                }
+                Signal::Logs => "write logs: {receivers: [anomaly], exporters: [debug]}",
+            };
+            problems.push(Problem::error(entry.key_place, "a pipeline is a map").help(example));
             continue;
         }
         let before = problems.errors();
@@ -56,6 +87,7 @@ pub(super) fn read(
         let (receivers, processors, exporters) =
             (list("receivers"), list("processors"), list("exporters"));
         typed.push(Typed {
+            signal,
             name: name.to_owned(),
             place: entry.key_place,
             broken: problems.errors() > before,
@@ -64,10 +96,16 @@ pub(super) fn read(
             exporters,
         });
     }
-    if typed.is_empty() && purpose == Purpose::Run && problems.errors() == 0 {
+    let traces = |typed: &Typed| typed.signal == Signal::Traces;
+    if !typed.iter().any(traces) && purpose == Purpose::Run && problems.errors() == 0 {
+        let message = if typed.is_empty() {
+            "there is no pipeline"
+        } else {
+            "there is no pipeline of traces: nothing would be judged"
+        };
         let problem = match pipelines.or(service) {
-            Some(entry) => Problem::error(entry.key_place, "there is no pipeline"),
-            None => Problem::missing("there is no pipeline"),
+            Some(entry) => Problem::error(entry.key_place, message),
+            None => Problem::missing(message),
         };
         problems.push(problem.help(
             "write service: {pipelines: {traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}}}",
@@ -77,7 +115,7 @@ pub(super) fn read(
 }
 
 fn other_signal(entry: &Entry, signal: &str) -> Problem {
-    let known = ["metrics", "logs", "profiles"].contains(&signal);
+    let known = ["metrics", "profiles"].contains(&signal);
     let message = if known {
         format!("only traces are taken here, no {signal}")
     } else {
@@ -87,7 +125,10 @@ fn other_signal(entry: &Entry, signal: &str) -> Problem {
     if known {
         problem.help("keep this pipeline in a collector in front")
     } else {
-        problem.help("write traces or traces/name")
+        match suggest::nearest(signal, &["traces", "logs"]) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help("write traces or traces/name; logs or logs/name for findings"),
+        }
     }
 }
 
@@ -138,9 +179,16 @@ pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) 
     if purpose == Purpose::Replay {
         return;
     }
+    let (traces, logs): (Vec<&Typed>, Vec<&Typed>) = typed
+        .iter()
+        .partition(|pipeline| pipeline.signal == Signal::Traces);
     for pipeline in typed.iter().filter(|pipeline| !pipeline.broken) {
+        let receiver = match pipeline.signal {
+            Signal::Traces => "[otlp]",
+            Signal::Logs => "[anomaly]",
+        };
         for (key, references, example) in [
-            ("receivers", &pipeline.receivers, "[otlp]"),
+            ("receivers", &pipeline.receivers, receiver),
             ("exporters", &pipeline.exporters, "[debug]"),
         ] {
             if references.is_empty() {
@@ -149,6 +197,8 @@ pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) 
                 problems.push(problem.help(format!("write {key}: {example}")));
             }
         }
+    }
+    for pipeline in traces.iter().filter(|pipeline| !pipeline.broken) {
         if pipeline.processors.is_empty() {
             problems.push(
                 Problem::error(
@@ -168,18 +218,59 @@ pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) 
             ));
         }
     }
-    if typed.iter().all(|pipeline| !pipeline.broken) {
-        one_engine(typed, problems);
+    if traces.iter().all(|pipeline| !pipeline.broken) {
+        one_engine(&traces, problems);
+    }
+    for pipeline in logs.iter().filter(|pipeline| !pipeline.broken) {
+        takes_findings(pipeline, &traces, problems);
+    }
+}
+
+/// A pipeline of logs takes the findings of the processor of the traces, and changes nothing.
+fn takes_findings(pipeline: &Typed, traces: &[&Typed], problems: &mut Problems) {
+    if let Some(first) = pipeline.processors.first() {
+        let message = "a pipeline of logs has no processors: findings go out as they are";
+        let problem = Problem::error(first.place, message);
+        problems.push(problem.help("remove processors"));
+    }
+    let processors: Vec<&str> = traces
+        .iter()
+        .flat_map(|traces| &traces.processors)
+        .map(|reference| reference.id.as_str())
+        .collect();
+    let sources: Vec<&str> = traces
+        .iter()
+        .flat_map(|traces| &traces.receivers)
+        .map(|reference| reference.id.as_str())
+        .collect();
+    for reference in &pipeline.receivers {
+        let id = reference.id.as_str();
+        if processors.contains(&id) {
+            continue;
+        }
+        let message = if sources.contains(&id) {
+            format!(
+                "no logs are taken in here, so `{id}` has none to give: findings are all there is"
+            )
+        } else {
+            format!("`{id}` is not the processor of a pipeline of traces")
+        };
+        let help = match (suggest::nearest(id, &processors), processors.first()) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, Some(first)) => format!("write receivers: [{first}]"),
+            (None, None) => "write receivers: [anomaly]".to_owned(),
+        };
+        problems.push(Problem::error(reference.place, message).help(help));
     }
 }
 
 /// Several pipelines: the same processor, and the same receivers or the same exporters.
-fn one_engine(typed: &[Typed], problems: &mut Problems) {
+fn one_engine(typed: &[&Typed], problems: &mut Problems) {
     let Some((first, others)) = typed.split_first() else {
         return;
     };
     let same = |pick: Pick| {
-        let ids = |pipeline| {
+        let ids = |pipeline: &Typed| {
             let mut ids: Vec<String> = pick(pipeline)
                 .iter()
                 .map(|r: &Reference| r.id.clone())

@@ -4,14 +4,30 @@ use std::time::Duration;
 
 use crate::exporters::{BuildError, QueueSettings, RetrySettings, Settings};
 
+use crate::model::Signal;
+
 use super::problems::Problems;
 use super::report::Problem;
 use super::tree::{Entry, Place};
 
-/// Reports what keeps an exporter from working, or probably does.
-pub(super) fn check(entry: &Entry, settings: &Settings, problems: &mut Problems) {
-    if let Err(error) = settings.check() {
-        unbuildable(entry, settings, &error, problems);
+/// Reports what keeps an exporter from working, or probably does. `signals` is what it is to send.
+pub(super) fn check(
+    entry: &Entry,
+    settings: &Settings,
+    signals: &[Signal],
+    problems: &mut Problems,
+) {
+    for signal in signals {
+        if let Err(error) = settings.check(*signal) {
+            unbuildable(entry, settings, *signal, &error, problems);
+        }
+    }
+    if let (Settings::File(file), [_, _, ..]) = (settings, signals)
+        && file.path != "-"
+    {
+        let message = format!("`{}` cannot hold spans and log records", entry.key);
+        let problem = Problem::error(entry.key_place, message);
+        problems.push(problem.help("give the pipeline of logs a file of its own, like file/logs"));
     }
     match settings {
         Settings::OtlpGrpc(grpc) => {
@@ -41,9 +57,18 @@ fn place(entry: &Entry, path: &[&str]) -> Place {
         .shown()
 }
 
-fn unbuildable(entry: &Entry, settings: &Settings, error: &BuildError, problems: &mut Problems) {
-    let endpoint = match settings {
-        Settings::OtlpHttp(http) if http.traces_endpoint.is_some() => "traces_endpoint",
+fn unbuildable(
+    entry: &Entry,
+    settings: &Settings,
+    signal: Signal,
+    error: &BuildError,
+    problems: &mut Problems,
+) {
+    let endpoint = match (settings, signal) {
+        (Settings::OtlpHttp(http), Signal::Traces) if http.traces_endpoint.is_some() => {
+            "traces_endpoint"
+        }
+        (Settings::OtlpHttp(http), Signal::Logs) if http.logs_endpoint.is_some() => "logs_endpoint",
         _ => "endpoint",
     };
     let at = match error {

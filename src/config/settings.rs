@@ -24,6 +24,8 @@ pub struct Settings {
     pub engine: engine::Settings,
     /// Exporters that a pipeline uses, in the order of the configuration.
     pub exporters: Vec<Exporter>,
+    /// Exporters that a pipeline of logs uses: they take findings.
+    pub log_exporters: Vec<Exporter>,
     /// The health page, when `service.extensions` names it.
     pub health_check: Option<control::HealthCheck>,
     /// Own logs and metrics.
@@ -55,11 +57,11 @@ pub struct Exporter {
 /// One pipeline: ids only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pipeline {
-    /// `traces` or `traces/x`.
+    /// `traces` or `traces/x`, `logs` or `logs/x`.
     pub name: String,
-    /// Where spans come from.
+    /// Where spans come from; of a pipeline of logs, whose findings it takes.
     pub receivers: Vec<String>,
-    /// What they go through: the one `anomaly`.
+    /// What they go through: the one `anomaly`; nothing on a pipeline of logs.
     pub processors: Vec<String>,
     /// Where they go.
     pub exporters: Vec<String>,
@@ -68,13 +70,12 @@ pub struct Pipeline {
 impl fmt::Display for Pipeline {
     /// `traces: otlp -> anomaly -> debug, otlp_grpc/jaeger`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} -> {} -> {}",
-            self.name,
-            self.receivers.join(", "),
-            self.processors.join(", "),
-            self.exporters.join(", ")
-        )
+        write!(f, "{}: {}", self.name, self.receivers.join(", "))?;
+        for part in [&self.processors, &self.exporters] {
+            if !part.is_empty() {
+                write!(f, " -> {}", part.join(", "))?;
+            }
+        }
+        Ok(())
     }
 }

@@ -26,6 +26,8 @@ pub struct Counters {
     pub late_reports: u64,
     /// Spans made for them.
     pub synthetic_spans: u64,
+    /// Log records made of findings.
+    pub log_records: u64,
     /// Steps that came too late to be ordered.
     pub late_steps: u64,
     /// Second copies of a span.
@@ -78,6 +80,7 @@ impl Counters {
             ignored,
             late_reports,
             synthetic_spans,
+            log_records,
             late_steps,
             duplicate_spans,
             second_spans,
@@ -104,6 +107,7 @@ impl Counters {
         add(&mut self.ignored, ignored);
         self.late_reports += late_reports;
         self.synthetic_spans += synthetic_spans;
+        self.log_records += log_records;
         self.late_steps += late_steps;
         self.duplicate_spans += duplicate_spans;
         self.second_spans += second_spans;

@@ -1,7 +1,7 @@
 //! Findings whose span has left (DESIGN 3.7): as a span of our own, or as a log record.
 
 use crate::annotations::{self, LatePolicy};
-use crate::model::{Carrier, Release, Report, Selection, SpanId};
+use crate::model::{Carrier, Release, Report, Selection, SpanId, Timestamp, TraceId};
 
 use super::{Engine, Output};
 
@@ -10,13 +10,20 @@ impl Engine {
     pub(super) fn send_late(
         &mut self,
         report: &mut Report,
-        accused: SpanId,
+        accused: (TraceId, SpanId),
         resource: u64,
+        now: Timestamp,
         out: &mut Output,
     ) {
         self.counters.late_reports += 1;
-        report.carrier = Carrier::Log(accused);
-        if self.settings.annotate.late == LatePolicy::Log {
+        report.carrier = Carrier::Log(accused.1);
+        let as_record = match self.settings.annotate.late {
+            LatePolicy::Auto => self.settings.logs,
+            LatePolicy::Log => true,
+            LatePolicy::Span => false,
+        };
+        if as_record {
+            self.send_record(report, accused, resource, now, out);
             return;
         }
         let sender = self.resources.get(resource).map(|bytes| bytes.as_ref());
@@ -32,5 +39,24 @@ impl Engine {
                 synthetic: true,
             });
         }
+    }
+
+    /// Sends a report on as a log record, if anybody takes some.
+    pub(super) fn send_record(
+        &mut self,
+        report: &Report,
+        accused: (TraceId, SpanId),
+        resource: u64,
+        now: Timestamp,
+        out: &mut Output,
+    ) {
+        if !self.settings.logs {
+            return;
+        }
+        let sender = self.resources.get(resource).map(|bytes| bytes.as_ref());
+        let settings = &self.settings.annotate;
+        out.records
+            .push(annotations::record(report, accused, now, sender, settings));
+        self.counters.log_records += 1;
     }
 }

@@ -40,6 +40,8 @@ mod timers;
 mod timing;
 mod watch;
 
+use bytes::Bytes;
+
 use crate::detectors::Tables;
 use crate::model::{AnomalyType, Lack, Name, Release, Report, Service, Timestamp, TraceId};
 use crate::policies::Desk;
@@ -62,6 +64,8 @@ use timers::Timers;
 pub struct Output {
     /// Spans that leave, in order.
     pub releases: Vec<Release>,
+    /// Findings that go out as log records: an ExportLogsServiceRequest each. Joined they are one request.
+    pub records: Vec<Bytes>,
     /// What was found, in order.
     pub reports: Vec<Report>,
     /// What was found but stands on no span, in order.

@@ -64,13 +64,14 @@ impl Engine {
                 }
                 if self.settings.mode == Mode::Observe {
                     report.carrier = Carrier::Log(pending.span);
+                    self.send_record(&report, (trace, pending.span), resource, now, out);
                 } else if held.is_some() {
                     on_held.push(report.clone());
                 } else if !work
                     .as_mut()
                     .is_some_and(|work| work.mark(pending.site, &report))
                 {
-                    self.send_late(&mut report, pending.span, resource, out);
+                    self.send_late(&mut report, (trace, pending.span), resource, now, out);
                 }
                 self.note(trace, &report);
                 self.note_passed(trace, pending.lane, choice, &report);

@@ -26,6 +26,8 @@ pub struct Settings {
     pub annotate: annotations::Settings,
     /// Whether spans are marked at all.
     pub mode: Mode,
+    /// A pipeline of logs takes findings.
+    pub logs: bool,
 }
 
 /// Whether spans are marked.
@@ -35,6 +37,7 @@ pub enum Mode {
     /// Marks go on the spans.
     #[default]
     Annotate,
-    /// Spans pass untouched and are never held; findings are counted and logged.
+    /// Spans pass untouched and are never held; findings are counted and logged, and go to the pipeline of
+    /// logs where there is one.
     Observe,
 }

@@ -13,10 +13,10 @@ use crate::otlp::{BodyError, EventView, Seen, SpanView, StatusCode, Value, read}
 
 use super::settings::Verbosity;
 
-const DIM: Style = Style::new().dimmed();
-const BOLD: Style = Style::new().bold();
-const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Most characters of a name or value.
 const TEXT_AT_MOST: usize = 200;
@@ -142,7 +142,7 @@ fn details(out: &mut String, seen: &Seen<'_>) {
 }
 
 /// A stranger's text on one line, bounded, with control characters written out.
-struct Text<'a>(&'a str);
+pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,10 +7,17 @@ use http::header::{HeaderName, HeaderValue, USER_AGENT};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{HeaderMap, uri};
 
+use crate::model::Signal;
+
 use super::settings::{Compression, OtlpGrpcSettings, OtlpHttpSettings, TlsSettings};
 
-/// Path of the one gRPC method.
-const EXPORT: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+/// Path of the gRPC method that takes a signal.
+const fn method(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Traces => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+        Signal::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+    }
+}
 
 /// Why an exporter cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +56,7 @@ pub(super) struct Destination {
 
 impl Destination {
     /// Of an exporter over gRPC: `host:port`, `http://host:port`, `dns:///host:port`.
-    pub(super) fn grpc(settings: &OtlpGrpcSettings) -> Result<Self, BuildError> {
+    pub(super) fn grpc(settings: &OtlpGrpcSettings, signal: Signal) -> Result<Self, BuildError> {
         let written = settings.endpoint.as_str();
         if written.is_empty() {
             return Err(BuildError::NoEndpoint("endpoint: localhost:4317"));
@@ -76,15 +83,15 @@ impl Destination {
         let uri = uri::Builder::new()
             .scheme(Scheme::HTTP)
             .authority(authority)
-            .path_and_query(EXPORT)
+            .path_and_query(method(signal))
             .build()
             .map_err(|_| wrong("this is no host:port"))?;
         Self::new(uri, &settings.headers, settings.compression)
     }
 
-    /// Of an exporter over HTTP: a base URL and `v1/traces`, or a URL for traces as it is.
-    pub(super) fn http(settings: &OtlpHttpSettings) -> Result<Self, BuildError> {
-        let whole = settings.traces_endpoint.as_deref();
+    /// Of an exporter over HTTP: a base URL and `v1/traces` or `v1/logs`, or a URL for the signal as it is.
+    pub(super) fn http(settings: &OtlpHttpSettings, signal: Signal) -> Result<Self, BuildError> {
+        let whole = settings.whole(signal);
         let written = whole.unwrap_or(&settings.endpoint);
         if written.is_empty() {
             return Err(BuildError::NoEndpoint("endpoint: http://localhost:4318"));
@@ -108,7 +115,7 @@ impl Destination {
             let slash = if path.ends_with('/') { "" } else { "/" };
             let query = given.and_then(PathAndQuery::query);
             let query = query.map_or_else(String::new, |query| format!("?{query}"));
-            let joined = format!("{path}{slash}v1/traces{query}");
+            let joined = format!("{path}{slash}v1/{}{query}", signal.name());
             parts.path_and_query = Some(joined.parse().map_err(|_| wrong("this is no URL"))?);
         }
         let uri = Uri::from_parts(parts).map_err(|_| wrong("this is no URL"))?;
@@ -192,7 +199,8 @@ mod tests {
             endpoint: endpoint.to_owned(),
             ..OtlpGrpcSettings::default()
         };
-        Destination::grpc(&settings).map(|to| to.uri.authority().unwrap().to_string())
+        Destination::grpc(&settings, Signal::Traces)
+            .map(|to| to.uri.authority().unwrap().to_string())
     }
 
     fn http(endpoint: &str) -> Result<String, BuildError> {
@@ -200,7 +208,7 @@ mod tests {
             endpoint: endpoint.to_owned(),
             ..OtlpHttpSettings::default()
         };
-        Destination::http(&settings).map(|to| to.uri.to_string())
+        Destination::http(&settings, Signal::Traces).map(|to| to.uri.to_string())
     }
 
     #[test]
@@ -243,11 +251,11 @@ mod tests {
         };
         settings.tls.insecure = Some(false);
         assert!(matches!(
-            Destination::grpc(&settings),
+            Destination::grpc(&settings, Signal::Traces),
             Err(BuildError::Tls(_))
         ));
         settings.endpoint = "http://jaeger:4317".to_owned();
-        assert!(Destination::grpc(&settings).is_ok());
+        assert!(Destination::grpc(&settings, Signal::Traces).is_ok());
     }
 
     #[test]
@@ -283,7 +291,10 @@ mod tests {
                 traces_endpoint: Some(endpoint.to_owned()),
                 ..OtlpHttpSettings::default()
             };
-            Destination::http(&settings).unwrap().uri.to_string()
+            Destination::http(&settings, Signal::Traces)
+                .unwrap()
+                .uri
+                .to_string()
         };
         assert_eq!(whole("http://h:4318"), "http://h:4318/");
         assert_eq!(whole("http://h:4318/x/y"), "http://h:4318/x/y");
@@ -296,7 +307,9 @@ mod tests {
                 endpoint: endpoint.to_owned(),
                 ..OtlpGrpcSettings::default()
             };
-            Destination::grpc(&settings).unwrap().compression
+            Destination::grpc(&settings, Signal::Traces)
+                .unwrap()
+                .compression
         };
         for near in ["localhost:1", "127.0.0.1:1", "127.9.9.9:1", "[::1]:1"] {
             assert_eq!(compression(near), Compression::None, "{near}");
@@ -315,7 +328,7 @@ mod tests {
         settings
             .headers
             .insert("Authorization".to_owned(), "Bearer x".to_owned());
-        let to = Destination::grpc(&settings).unwrap();
+        let to = Destination::grpc(&settings, Signal::Traces).unwrap();
         assert_eq!(to.headers.get("authorization").unwrap(), "Bearer x");
         assert!(!format!("{to:?}").contains("Bearer"));
         assert!(
@@ -330,8 +343,32 @@ mod tests {
             .headers
             .insert("bad name".to_owned(), String::new());
         assert_eq!(
-            Destination::grpc(&settings).unwrap_err(),
+            Destination::grpc(&settings, Signal::Traces).unwrap_err(),
             BuildError::Header("bad name".to_owned())
         );
+    }
+
+    #[test]
+    fn log_records_go_to_where_log_records_go() {
+        let mut http = OtlpHttpSettings {
+            endpoint: "http://h:4318/base/".into(),
+            ..OtlpHttpSettings::default()
+        };
+        let uri = |http: &OtlpHttpSettings| {
+            let to = Destination::http(http, Signal::Logs).unwrap();
+            to.uri.to_string()
+        };
+        assert_eq!(uri(&http), "http://h:4318/base/v1/logs");
+        http.traces_endpoint = Some("http://t:1/spans".into());
+        assert_eq!(uri(&http), "http://h:4318/base/v1/logs");
+        http.logs_endpoint = Some("http://l:1/own".into());
+        assert_eq!(uri(&http), "http://l:1/own");
+        let grpc = OtlpGrpcSettings {
+            endpoint: "h:4317".into(),
+            ..OtlpGrpcSettings::default()
+        };
+        let to = Destination::grpc(&grpc, Signal::Logs).unwrap();
+        let method = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+        assert_eq!(to.uri.path(), method);
     }
 }

@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::otlp::{BodyError, to_json};
+use crate::model::Signal;
+use crate::otlp::{BodyError, records_to_json, to_json};
 
 use super::debug::render;
 use super::outcome::Outcome;
+use super::records::render_records;
 use super::settings::Verbosity;
 use super::transport::{Attempting, Transport};
 
@@ -30,6 +32,7 @@ pub(super) enum Form {
 /// Writes bodies to a sink.
 pub(super) struct Local {
     form: Form,
+    signal: Signal,
     sink: Arc<Mutex<Torn>>,
 }
 
@@ -40,18 +43,18 @@ struct Torn {
 }
 
 impl Local {
-    pub(super) fn new(form: Form, sink: Sink) -> Self {
+    pub(super) fn new(form: Form, signal: Signal, sink: Sink) -> Self {
         let sink = Arc::new(Mutex::new(Torn { sink, torn: false }));
-        Self { form, sink }
+        Self { form, signal, sink }
     }
 }
 
 impl Transport for Local {
     fn send(&self, body: Bytes) -> Attempting<'_> {
-        let (form, sink) = (self.form, Arc::clone(&self.sink));
+        let (form, signal, sink) = (self.form, self.signal, Arc::clone(&self.sink));
         // A pipe that nobody reads must not hold up the tasks that serve connections.
         let writing = tokio::task::spawn_blocking(move || {
-            let text = match form.write(&body) {
+            let text = match form.write(signal, &body) {
                 Ok(text) => text,
                 Err(error) => {
                     let why = error.to_string();
@@ -74,11 +77,15 @@ impl Transport for Local {
 }
 
 impl Form {
-    fn write(self, body: &Bytes) -> Result<String, BodyError> {
-        match self {
-            Self::Debug(verbosity) => render(body, verbosity),
-            Self::Json => {
-                let mut line = to_json(body)?;
+    fn write(self, signal: Signal, body: &Bytes) -> Result<String, BodyError> {
+        match (self, signal) {
+            (Self::Debug(verbosity), Signal::Traces) => render(body, verbosity),
+            (Self::Debug(verbosity), Signal::Logs) => render_records(body, verbosity),
+            (Self::Json, _) => {
+                let mut line = match signal {
+                    Signal::Traces => to_json(body)?,
+                    Signal::Logs => records_to_json(body)?,
+                };
                 line.push('\n');
                 Ok(line)
             }

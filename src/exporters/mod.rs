@@ -11,6 +11,7 @@ mod endpoint;
 mod local;
 mod outcome;
 mod queue;
+mod records;
 mod retry;
 mod settings;
 mod squeeze;
@@ -20,7 +21,7 @@ mod voice;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{Pressure, Release};
+use crate::model::{Pressure, Release, Signal};
 
 use delivery::Shared;
 use endpoint::Destination;
@@ -39,10 +40,30 @@ pub use settings::{
 };
 pub use transport::Connector;
 
+/// What an exporter is handed.
+#[derive(Clone, Copy, Debug)]
+pub enum Feed<'a> {
+    /// Spans that receivers have accepted. While the exporter's queue is full, the pressure on them is on.
+    Spans(&'a Pressure),
+    /// Log records of our own, which nobody could keep for us: what finds no room is dropped and counted, and
+    /// receivers never stop for it.
+    Records,
+}
+
+impl Feed<'_> {
+    const fn signal(self) -> Signal {
+        match self {
+            Self::Spans(_) => Signal::Traces,
+            Self::Records => Signal::Logs,
+        }
+    }
+}
+
 /// Where releases are handed in. Its [`Work`] takes them to the backend.
 #[derive(Debug)]
 pub struct Exporter {
     name: String,
+    signal: Signal,
     queue: Arc<Queue>,
     counters: Arc<Counters>,
     voice: Arc<Voice>,
@@ -52,6 +73,11 @@ impl Exporter {
     /// The name from the configuration, as `otlp_grpc/jaeger`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it sends.
+    pub fn signal(&self) -> Signal {
+        self.signal
     }
 
     /// Takes a release. Never blocks; what finds no room is counted as dropped.
@@ -85,38 +111,43 @@ impl Exporter {
     }
 }
 
-/// An exporter over gRPC. While its queue is full, `pressure` is on.
+/// An exporter over gRPC.
 pub fn otlp_grpc(
     name: &str,
     settings: &OtlpGrpcSettings,
     connector: Connector,
-    pressure: &Pressure,
+    feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
-    let transport = Grpc::new(connector, Destination::grpc(settings)?);
+    let transport = Grpc::new(connector, Destination::grpc(settings, feed.signal())?);
     let plan = Plan {
         queue: &settings.sending_queue,
         retry: &settings.retry_on_failure,
         max_request_size: settings.max_request_size,
         timeout: settings.timeout,
     };
-    build(name, plan, Box::new(transport), pressure)
+    build(name, plan, Box::new(transport), feed)
 }
 
-/// An exporter over HTTP. While its queue is full, `pressure` is on.
+/// An exporter over HTTP.
 pub fn otlp_http(
     name: &str,
     settings: &OtlpHttpSettings,
     connector: Connector,
-    pressure: &Pressure,
+    feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
-    let transport = Http::new(connector, Destination::http(settings)?, settings.encoding);
+    let transport = Http::new(
+        connector,
+        Destination::http(settings, feed.signal())?,
+        settings.encoding,
+        feed.signal(),
+    );
     let plan = Plan {
         queue: &settings.sending_queue,
         retry: &settings.retry_on_failure,
         max_request_size: settings.max_request_size,
         timeout: settings.timeout,
     };
-    build(name, plan, Box::new(transport), pressure)
+    build(name, plan, Box::new(transport), feed)
 }
 
 /// An exporter for people: `sink` strips colour where nobody sees it.
@@ -124,9 +155,9 @@ pub fn debug(
     name: &str,
     settings: &DebugSettings,
     sink: Sink,
-    pressure: &Pressure,
+    feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
-    local(name, Form::Debug(settings.verbosity), sink, pressure)
+    local(name, Form::Debug(settings.verbosity), sink, feed)
 }
 
 /// An exporter that writes OTLP/JSON, a request a line. `sink` is the opened file of `settings`.
@@ -134,16 +165,16 @@ pub fn file(
     name: &str,
     _settings: &FileSettings,
     sink: Sink,
-    pressure: &Pressure,
+    feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
-    local(name, Form::Json, sink, pressure)
+    local(name, Form::Json, sink, feed)
 }
 
 fn local(
     name: &str,
     form: Form,
     sink: Sink,
-    pressure: &Pressure,
+    feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
     let plan = Plan {
         // One at a time: lines keep the order in which releases came.
@@ -156,7 +187,12 @@ fn local(
         // A write that hangs cannot be taken back: a second one would double it.
         timeout: Duration::MAX,
     };
-    build(name, plan, Box::new(Local::new(form, sink)), pressure)
+    build(
+        name,
+        plan,
+        Box::new(Local::new(form, feed.signal(), sink)),
+        feed,
+    )
 }
 
 /// What all kinds of exporters are told.
@@ -171,13 +207,13 @@ fn build(
     name: &str,
     plan: Plan<'_>,
     transport: Box<dyn Transport>,
-    pressure: &Pressure,
+    feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
     plan.retry.check().map_err(BuildError::Retry)?;
     let counters = Arc::new(Counters::default());
-    let queue = Queue::new(plan.queue, pressure.clone(), Arc::clone(&counters));
-    let queue = Arc::new(queue);
-    let voice = Arc::new(Voice::new(name.to_owned()));
+    let signal = feed.signal();
+    let queue = Arc::new(queue(plan.queue, feed, Arc::clone(&counters)));
+    let voice = Arc::new(Voice::new(name.to_owned(), signal.items()));
     let consumers = if plan.queue.enabled {
         plan.queue.num_consumers
     } else {
@@ -195,10 +231,29 @@ fn build(
     };
     let exporter = Exporter {
         name: name.to_owned(),
+        signal,
         queue,
         counters,
         voice,
     };
     let shared = Arc::new(shared);
     Ok((exporter, Work { shared }))
+}
+
+fn queue(settings: &QueueSettings, feed: Feed<'_>, counters: Arc<Counters>) -> Queue {
+    match feed {
+        Feed::Spans(pressure) => Queue::new(settings, pressure.clone(), counters),
+        Feed::Records => {
+            let mut settings = settings.clone();
+            settings.on_full = OnFull::Drop;
+            if !settings.enabled {
+                // Nobody can be made to wait instead.
+                settings = QueueSettings {
+                    on_full: OnFull::Drop,
+                    ..QueueSettings::default()
+                };
+            }
+            Queue::new(&settings, Pressure::default(), counters)
+        }
+    }
 }

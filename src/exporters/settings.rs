@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::model::units;
+use crate::model::{Signal, units};
 
 /// One exporter of any type.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,10 +99,12 @@ impl Default for OtlpGrpcSettings {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OtlpHttpSettings {
-    /// Base URL: `v1/traces` is appended.
+    /// Base URL: `v1/traces` or `v1/logs` is appended.
     pub endpoint: String,
     /// URL for traces, used as it is.
     pub traces_endpoint: Option<String>,
+    /// URL for log records, used as it is.
+    pub logs_endpoint: Option<String>,
     /// Sent with every request.
     pub headers: BTreeMap<String, String>,
     /// How long one attempt may take.
@@ -123,11 +125,22 @@ pub struct OtlpHttpSettings {
     pub tls: TlsSettings,
 }
 
+impl OtlpHttpSettings {
+    /// The whole URL for `signal`, where one is given.
+    pub fn whole(&self, signal: Signal) -> Option<&str> {
+        match signal {
+            Signal::Traces => self.traces_endpoint.as_deref(),
+            Signal::Logs => self.logs_endpoint.as_deref(),
+        }
+    }
+}
+
 impl Default for OtlpHttpSettings {
     fn default() -> Self {
         Self {
             endpoint: String::new(),
             traces_endpoint: None,
+            logs_endpoint: None,
             headers: BTreeMap::new(),
             timeout: Duration::from_secs(30),
             compression: None,

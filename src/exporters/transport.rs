@@ -13,6 +13,9 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use crate::model::Signal;
+use crate::otlp::{BodyError, records_to_json, to_json};
+
 use super::endpoint::Destination;
 use super::outcome::{Outcome, of_grpc, of_http};
 use super::settings::Encoding;
@@ -26,7 +29,7 @@ pub(super) type Attempting<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + '
 
 /// Takes a body to its backend, once.
 pub(super) trait Transport: Send + Sync + 'static {
-    /// One attempt with one ExportTraceServiceRequest.
+    /// One attempt with one ExportTraceServiceRequest or ExportLogsServiceRequest.
     fn send(&self, body: Bytes) -> Attempting<'_>;
 }
 
@@ -113,10 +116,16 @@ pub(super) struct Http {
     client: Client<Connector, Full<Bytes>>,
     to: Destination,
     encoding: Encoding,
+    signal: Signal,
 }
 
 impl Http {
-    pub(super) fn new(connector: Connector, to: Destination, encoding: Encoding) -> Self {
+    pub(super) fn new(
+        connector: Connector,
+        to: Destination,
+        encoding: Encoding,
+        signal: Signal,
+    ) -> Self {
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -125,13 +134,21 @@ impl Http {
             client,
             to,
             encoding,
+            signal,
+        }
+    }
+
+    fn json(&self, body: &[u8]) -> Result<String, BodyError> {
+        match self.signal {
+            Signal::Traces => to_json(body),
+            Signal::Logs => records_to_json(body),
         }
     }
 
     async fn attempt(&self, body: Bytes) -> Result<Outcome, String> {
         let (body, kind) = match self.encoding {
             Encoding::Proto => (body, "application/x-protobuf"),
-            Encoding::Json => match crate::otlp::to_json(&body) {
+            Encoding::Json => match self.json(&body) {
                 Ok(json) => (Bytes::from(json), "application/json"),
                 Err(error) => {
                     let why = format!("cannot be written as JSON: {error}");

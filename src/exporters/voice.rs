@@ -20,6 +20,7 @@ const WORDS_AT_MOST: usize = 300;
 #[derive(Debug)]
 pub(super) struct Voice {
     name: String,
+    items: &'static str,
     state: Mutex<State>,
 }
 
@@ -50,9 +51,11 @@ impl State {
 }
 
 impl Voice {
-    pub(super) fn new(name: String) -> Self {
+    /// Of the exporter `name`, which sends `items`.
+    pub(super) fn new(name: String, items: &'static str) -> Self {
         Self {
             name,
+            items,
             state: Mutex::default(),
         }
     }
@@ -99,7 +102,7 @@ impl Voice {
             state.lost_why = bounded(&format!("{reason}: {why}"));
         } else {
             state.told_loss = true;
-            tracing::warn!(exporter = %self.name, spans, reason, why = %bounded(why), "spans dropped");
+            tracing::warn!(exporter = %self.name, spans, reason, why = %bounded(why), "{} dropped", self.items);
         }
     }
 
@@ -119,7 +122,7 @@ impl Voice {
         state.told_loss = state.lost > 0;
         let lost = std::mem::take(&mut state.lost);
         if lost > 0 {
-            tracing::warn!(exporter = %self.name, spans = lost, last = %state.lost_why, "more spans dropped");
+            tracing::warn!(exporter = %self.name, spans = lost, last = %state.lost_why, "more {} dropped", self.items);
         }
     }
 
@@ -156,7 +159,7 @@ mod tests {
 
     #[test]
     fn it_fails_until_it_works() {
-        let voice = Voice::new("otlp".to_owned());
+        let voice = Voice::new("otlp".to_owned(), "spans");
         assert_eq!(voice.failing(), None);
         voice.failed("refused", voice.settled());
         voice.failed("still refused", voice.settled());
@@ -167,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_backend_that_takes_every_other_request_is_summed_up() {
-        let voice = Voice::new("otlp".to_owned());
+        let voice = Voice::new("otlp".to_owned(), "spans");
         for _ in 0..100 {
             voice.failed("429", voice.settled());
             voice.failed("429", voice.settled());
@@ -192,7 +195,7 @@ mod tests {
 
     #[test]
     fn what_failed_before_the_backend_came_back_is_old_news() {
-        let voice = Voice::new("otlp".to_owned());
+        let voice = Voice::new("otlp".to_owned(), "spans");
         let hanging = voice.settled();
         voice.failed("no answer", voice.settled());
         voice.works();

@@ -30,7 +30,8 @@ pub use ignored::{Ignored, Leftout};
 pub use places::{FileLink, Placed, Places, first_outside, is_absolute, is_temp, within};
 pub use pressure::Pressure;
 pub use release::{
-    Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Waste,
+    Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Signal,
+    Waste,
 };
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{

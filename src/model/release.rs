@@ -8,10 +8,39 @@ use smallvec::SmallVec;
 
 use super::{AnomalyType, Finding, Member, Name, Service, Severity, SpanId, Timestamp};
 
+/// What a pipeline carries. Requests of both are built alike, so what queues, cuts and counts spans serves log
+/// records as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Signal {
+    /// Spans.
+    Traces,
+    /// Log records: findings.
+    Logs,
+}
+
+impl Signal {
+    /// The word in the names of pipelines and the metric label `data_type`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::Logs => "logs",
+        }
+    }
+
+    /// What is counted.
+    pub const fn items(self) -> &'static str {
+        match self {
+            Self::Traces => "spans",
+            Self::Logs => "log records",
+        }
+    }
+}
+
 /// Spans of one body that may leave now. A body without patches and holds leaves as the very buffer it came in.
+/// On a pipeline of logs its spans are log records.
 #[derive(Clone, Debug)]
 pub struct Release {
-    /// An ExportTraceServiceRequest in protobuf.
+    /// An ExportTraceServiceRequest in protobuf, or an ExportLogsServiceRequest.
     pub body: Bytes,
     /// Which of its spans leave.
     pub spans: Selection,

@@ -55,6 +55,21 @@ pub(super) mod span {
     pub(in crate::otlp) const FLAGS: u32 = 16;
 }
 
+/// The envelopes of log records, up to the record itself, have the numbers of those of spans.
+pub(super) mod log_record {
+    pub(in crate::otlp) const TIME: u32 = 1;
+    pub(in crate::otlp) const SEVERITY_NUMBER: u32 = 2;
+    pub(in crate::otlp) const SEVERITY_TEXT: u32 = 3;
+    pub(in crate::otlp) const BODY: u32 = 5;
+    pub(in crate::otlp) const ATTRIBUTES: u32 = 6;
+    pub(in crate::otlp) const DROPPED_ATTRIBUTES_COUNT: u32 = 7;
+    pub(in crate::otlp) const FLAGS: u32 = 8;
+    pub(in crate::otlp) const TRACE_ID: u32 = 9;
+    pub(in crate::otlp) const SPAN_ID: u32 = 10;
+    pub(in crate::otlp) const OBSERVED_TIME: u32 = 11;
+    pub(in crate::otlp) const EVENT_NAME: u32 = 12;
+}
+
 pub(super) mod event {
     pub(in crate::otlp) const TIME: u32 = 1;
     pub(in crate::otlp) const NAME: u32 = 2;

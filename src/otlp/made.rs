@@ -1,4 +1,4 @@
-//! Requests of our own making: one span under somebody's resource.
+//! Requests of our own making: one span or one log record under somebody's resource.
 //!
 //! Invariant: the bytes depend on what is asked for alone, so what is made again is the same.
 
@@ -6,7 +6,9 @@ use bytes::Bytes;
 
 use super::AttributeValue;
 use super::annotate::put_attribute;
-use super::fields::{link, request, resource, resource_spans, scope, scope_spans, span};
+use super::fields::{
+    any_value, link, log_record, request, resource, resource_spans, scope, scope_spans, span,
+};
 use super::wire::{close, open, put_bytes, put_fixed64, put_number};
 use crate::model::{SpanId, Timestamp, TraceId};
 
@@ -46,7 +48,48 @@ pub struct MadeBy<'a> {
 /// An ExportTraceServiceRequest that holds one span. `sender` is what
 /// [`super::ResourceView::encode`] or [`sender`] gave.
 pub fn request_of(sender: &[u8], by: MadeBy<'_>, made: &Made<'_>) -> Bytes {
-    let mut out = Vec::with_capacity(sender.len() + made.fields.len() + 256);
+    let room = sender.len() + made.fields.len() + 256;
+    enveloped(sender, by, room, |out| made.write(out))
+}
+
+/// A log record of our own about a span.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The trace of the span.
+    pub trace: TraceId,
+    /// The span.
+    pub span: SpanId,
+    /// Its event name.
+    pub name: &'a str,
+    /// When it happened, by the clock of those who sent the span.
+    pub at: Timestamp,
+    /// When we saw it, by ours.
+    pub observed: Timestamp,
+    /// Severity as OTLP numbers it, 1 to 24.
+    pub severity_number: i64,
+    /// Severity in words.
+    pub severity: &'a str,
+    /// Its body.
+    pub body: &'a str,
+    /// Its attributes, each key once.
+    pub attributes: &'a [(&'a str, AttributeValue<'a>)],
+}
+
+/// An ExportLogsServiceRequest that holds one record; written one after another they are one request. `sender`
+/// as for [`request_of`].
+pub fn log_request_of(sender: &[u8], by: MadeBy<'_>, record: &Record<'_>) -> Bytes {
+    let room = sender.len() + record.attributes.len() * 64 + 512;
+    enveloped(sender, by, room, |out| record.write(out))
+}
+
+/// One span or log record within its envelopes, which have the same numbers.
+fn enveloped(
+    sender: &[u8],
+    by: MadeBy<'_>,
+    room: usize,
+    write: impl FnOnce(&mut Vec<u8>),
+) -> Bytes {
+    let mut out = Vec::with_capacity(room);
     let resource = open(&mut out, request::RESOURCE_SPANS);
     out.extend_from_slice(sender);
     let spans = open(&mut out, resource_spans::SCOPE_SPANS);
@@ -55,7 +98,7 @@ pub fn request_of(sender: &[u8], by: MadeBy<'_>, made: &Made<'_>) -> Bytes {
     put_bytes(&mut out, scope::VERSION, by.version.as_bytes());
     close(&mut out, scope);
     let span = open(&mut out, scope_spans::SPANS);
-    made.write(&mut out);
+    write(&mut out);
     close(&mut out, span);
     close(&mut out, spans);
     close(&mut out, resource);
@@ -76,6 +119,28 @@ pub fn sender(attributes: &[(&str, &str)]) -> Vec<u8> {
     }
     close(&mut out, message);
     out
+}
+
+impl Record<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        put_fixed64(out, log_record::TIME, self.at.nanos());
+        put_fixed64(out, log_record::OBSERVED_TIME, self.observed.nanos());
+        put_number(
+            out,
+            log_record::SEVERITY_NUMBER,
+            self.severity_number.cast_unsigned(),
+        );
+        put_bytes(out, log_record::SEVERITY_TEXT, self.severity.as_bytes());
+        let body = open(out, log_record::BODY);
+        put_bytes(out, any_value::STRING, self.body.as_bytes());
+        close(out, body);
+        for (key, value) in self.attributes {
+            put_attribute(out, log_record::ATTRIBUTES, key, *value);
+        }
+        put_bytes(out, log_record::TRACE_ID, self.trace.as_bytes());
+        put_bytes(out, log_record::SPAN_ID, self.span.as_bytes());
+        put_bytes(out, log_record::EVENT_NAME, self.name.as_bytes());
+    }
 }
 
 impl Made<'_> {
@@ -156,6 +221,89 @@ mod tests {
         })
         .unwrap();
         assert_eq!((seen, readout.spans, readout.malformed.total()), (1, 1, 0));
+    }
+
+    #[test]
+    fn a_record_is_what_others_read() {
+        use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+        use opentelemetry_proto::tonic::common::v1::any_value::Value;
+        use prost::Message;
+        let record = Record {
+            trace: TraceId::from_slice(&[7; 16]).unwrap(),
+            span: id(1),
+            name: "sentinel.anomaly",
+            at: Timestamp::from_nanos(42),
+            observed: Timestamp::from_nanos(43),
+            severity_number: 17,
+            severity: "error",
+            body: "what",
+            attributes: &[
+                ("s", AttributeValue::Str("x")),
+                ("i", AttributeValue::Int(-1)),
+                ("b", AttributeValue::Bool(true)),
+            ],
+        };
+        let sender = sender(&[("service.name", "svc")]);
+        let one = log_request_of(&sender, BY, &record);
+        let both = [one.clone(), one].concat();
+        let decoded = ExportLogsServiceRequest::decode(both.as_slice()).unwrap();
+        assert_eq!(decoded.encoded_len(), both.len(), "no field is unknown");
+        assert_eq!(decoded.resource_logs.len(), 2);
+        for resource in decoded.resource_logs {
+            assert_eq!(resource.resource.unwrap().attributes[0].key, "service.name");
+            let scope = &resource.scope_logs[0];
+            assert_eq!(scope.scope.as_ref().unwrap().name, "sentinel");
+            let read = &scope.log_records[0];
+            assert_eq!(
+                (read.time_unix_nano, read.observed_time_unix_nano),
+                (42, 43)
+            );
+            assert_eq!(
+                (read.severity_number, read.severity_text.as_str()),
+                (17, "error")
+            );
+            assert_eq!(read.event_name, "sentinel.anomaly");
+            assert_eq!(
+                (read.trace_id.as_slice(), read.span_id.as_slice()),
+                (&[7; 16][..], &[1; 8][..])
+            );
+            let body = read.body.clone().unwrap().value.unwrap();
+            assert_eq!(body, Value::StringValue("what".into()));
+            let keys: Vec<&str> = read.attributes.iter().map(|it| it.key.as_str()).collect();
+            assert_eq!(keys, ["s", "i", "b"]);
+        }
+        let json = otlp::records_to_json(&both).unwrap();
+        let shown: ExportLogsServiceRequest = serde_json::from_str(&json).unwrap();
+        let decoded = ExportLogsServiceRequest::decode(both.as_slice()).unwrap();
+        assert_eq!(shown, decoded);
+    }
+
+    #[test]
+    fn records_are_counted_and_cut_as_spans_are() {
+        let record = Record {
+            trace: TraceId::from_slice(&[7; 16]).unwrap(),
+            span: id(1),
+            name: "e",
+            at: Timestamp::from_nanos(42),
+            observed: Timestamp::from_nanos(43),
+            severity_number: 13,
+            severity: "warning",
+            body: "what",
+            attributes: &[],
+        };
+        let one = log_request_of(&sender(&[("service.name", "svc")]), BY, &record);
+        let body = Bytes::from([one.clone(), one.clone(), one.clone()].concat());
+        assert_eq!(otlp::count_spans(&body), 3);
+        let release = crate::model::Release {
+            body,
+            spans: crate::model::Selection::All,
+            count: 3,
+            patches: Vec::new(),
+            synthetic: true,
+        };
+        let cut = otlp::pack_within(&release, one.len());
+        let bodies: Vec<&Bytes> = cut.iter().map(|packed| &packed.body).collect();
+        assert_eq!(bodies, [&one, &one, &one]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Bytes and their meaning: the OTLP wire format of traces, read in place and never decoded into objects.
+//! Bytes and their meaning: the OTLP wire format of traces, read in place and never decoded into objects, and of
+//! log records of our own.
 //!
 //! Invariants: a body that [`read`] accepts leaves as the very bytes it came in, fields we do not know
 //! included; every text that a view hands out is valid UTF-8 and every id has its length; no input
@@ -21,8 +22,8 @@ mod views;
 mod wire;
 
 pub use annotate::{AttributeValue, PatchWriter};
-pub use json::{JsonError, to_json, transcode};
-pub use made::{Made, MadeBy, request_of, sender};
+pub use json::{JsonError, records_to_json, to_json, transcode};
+pub use made::{Made, MadeBy, Record, log_request_of, request_of, sender};
 pub use malformed::{BodyError, Malformed, Reason};
 pub use pack::{count_spans, halve, pack};
 pub use read::{Readout, Seen, read, read_with};

@@ -42,7 +42,7 @@ impl From<serde_json::Error> for Unreadable {
 /// What a successful answer says about spans that were not taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialSuccess {
-    /// Spans not taken; 0 with a message is a warning. A negative count is read as 0.
+    /// Spans (or log records) not taken; 0 with a message is a warning. A negative count is read as 0.
     pub rejected_spans: u64,
     /// Why, in the server's words.
     pub message: String,
@@ -92,7 +92,7 @@ pub fn encode_response_json(partial: Option<&PartialSuccess>) -> String {
     out
 }
 
-/// Reads an ExportTraceServiceResponse; `None` is full success.
+/// Reads an ExportTraceServiceResponse, or an ExportLogsServiceResponse, which is built alike; `None` is full success.
 pub fn decode_response(bytes: &[u8]) -> Result<Option<PartialSuccess>, Unreadable> {
     let mut partial = PartialSuccess::default();
     for field in Fields::new(bytes) {
@@ -119,7 +119,7 @@ pub fn decode_response(bytes: &[u8]) -> Result<Option<PartialSuccess>, Unreadabl
     Ok(Some(partial).filter(PartialSuccess::says_something))
 }
 
-/// Reads an ExportTraceServiceResponse in JSON; `rejectedSpans` may be a string or a number.
+/// Reads an ExportTraceServiceResponse or ExportLogsServiceResponse in JSON; the count may be a string or a number.
 pub fn decode_response_json(json: &[u8]) -> Result<Option<PartialSuccess>, Unreadable> {
     let answer: Value = serde_json::from_slice(json)?;
     if !answer.is_object() {
@@ -128,6 +128,7 @@ pub fn decode_response_json(json: &[u8]) -> Result<Option<PartialSuccess>, Unrea
     let partial = &answer["partialSuccess"];
     let partial = PartialSuccess {
         rejected_spans: integer(&partial["rejectedSpans"])
+            .or_else(|| integer(&partial["rejectedLogRecords"]))
             .and_then(|count| u64::try_from(count).ok())
             .unwrap_or_default(),
         message: words(&partial["errorMessage"]),

@@ -26,8 +26,8 @@ use crate::control::health::{Health, Phase};
 use crate::control::metrics::{Catalogue, Page};
 use crate::control::pages::Site;
 use crate::engine::Engine;
-use crate::exporters::{self, Exporter, FileSettings, Sink, Work};
-use crate::model::{Pressure, Release};
+use crate::exporters::{self, Exporter, Feed, FileSettings, Sink, Work};
+use crate::model::{Pressure, Release, Signal};
 use crate::receivers::{self, Desk, GrpcSettings, HttpSettings};
 use crate::steps;
 
@@ -92,7 +92,8 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
         engine(&settings),
         Surroundings {
             arrivals,
-            deliver: fan_out(exporters.clone()),
+            deliver: fan_out(&exporters, Signal::Traces),
+            record: fan_out(&exporters, Signal::Logs),
             refused: refused(&receivers),
             health: health.clone(),
         },
@@ -260,8 +261,12 @@ fn start_exporters(
 ) -> Result<Exporters, StartError> {
     let mut built = Vec::new();
     let mut works = JoinSet::new();
-    for exporter in &settings.exporters {
-        let (handle, work) = build_exporter(exporter, pressure)?;
+    let spans = settings.exporters.iter();
+    let spans = spans.map(|exporter| (exporter, Feed::Spans(pressure)));
+    let records = settings.log_exporters.iter();
+    let records = records.map(|exporter| (exporter, Feed::Records));
+    for (exporter, feed) in spans.chain(records) {
+        let (handle, work) = build_exporter(exporter, feed)?;
         built.push(Arc::new(handle));
         works.spawn(work.run(switched(given_up)));
     }
@@ -270,21 +275,21 @@ fn start_exporters(
 
 fn build_exporter(
     exporter: &config::Exporter,
-    pressure: &Pressure,
+    feed: Feed<'_>,
 ) -> Result<(Exporter, Work), StartError> {
     let id = &exporter.id;
     let built = match &exporter.settings {
         exporters::Settings::OtlpGrpc(settings) => {
-            exporters::otlp_grpc(id, settings, net::connector(), pressure)
+            exporters::otlp_grpc(id, settings, net::connector(), feed)
         }
         exporters::Settings::OtlpHttp(settings) => {
-            exporters::otlp_http(id, settings, net::connector(), pressure)
+            exporters::otlp_http(id, settings, net::connector(), feed)
         }
         exporters::Settings::Debug(settings) => {
-            exporters::debug(id, settings, Box::new(anstream::stdout()), pressure)
+            exporters::debug(id, settings, Box::new(anstream::stdout()), feed)
         }
         exporters::Settings::File(settings) => {
-            exporters::file(id, settings, open_file(id, settings)?, pressure)
+            exporters::file(id, settings, open_file(id, settings)?, feed)
         }
     };
     built.map_err(|error| StartError::Exporter {
@@ -312,8 +317,10 @@ fn open_file(id: &str, settings: &FileSettings) -> Result<Sink, StartError> {
     }
 }
 
-/// Hands every release to every exporter.
-fn fan_out(exporters: Vec<Arc<Exporter>>) -> engine_task::Deliver {
+/// Hands every release to every exporter of its signal.
+fn fan_out(exporters: &[Arc<Exporter>], signal: Signal) -> engine_task::Deliver {
+    let of_signal = exporters.iter().filter(|one| one.signal() == signal);
+    let exporters: Vec<Arc<Exporter>> = of_signal.cloned().collect();
     Box::new(move |release: Release| {
         let release = Arc::new(release);
         for exporter in &exporters {

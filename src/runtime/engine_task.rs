@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
 use super::clock;
 use super::guarded::{Guarded, Machine};
 use crate::control::health::Health;
 use crate::engine::{Counters, Output, Status};
-use crate::model::{AnomalyType, Carrier, Release, Report, Timestamp};
+use crate::model::{AnomalyType, Carrier, Release, Report, Selection, Timestamp};
 use crate::receivers::Arrivals;
 
 /// Requests taken in before timers, questions and books are looked at again.
@@ -63,6 +64,8 @@ pub struct Surroundings {
     pub arrivals: Arrivals,
     /// Where releases go.
     pub deliver: Deliver,
+    /// Where log records of findings go.
+    pub record: Deliver,
     /// How many requests were refused.
     pub refused: Refused,
     /// Where the loop says that it turns.
@@ -130,12 +133,14 @@ pub fn start<M: Machine + Send + 'static>(
     let Surroundings {
         arrivals,
         deliver,
+        record,
         refused,
         health,
     } = surroundings;
     let mut task = Task {
         guarded,
         deliver,
+        record,
         refused,
         refusals: 0,
         health,
@@ -154,6 +159,7 @@ pub fn start<M: Machine + Send + 'static>(
 struct Task<M> {
     guarded: Guarded<M>,
     deliver: Deliver,
+    record: Deliver,
     refused: Refused,
     refusals: u64,
     health: Arc<Health>,
@@ -221,6 +227,9 @@ impl<M: Machine> Task<M> {
             self.left += u64::from(release.count);
             (self.deliver)(release);
         }
+        if let Some(release) = joined(&mut self.out.records) {
+            (self.record)(release);
+        }
         for report in self.out.reports.drain(..) {
             tell(&report);
         }
@@ -268,7 +277,24 @@ impl<M: Machine> Task<M> {
     }
 }
 
-/// A finding whose span has left has no other way to be seen than this line.
+/// The records of one turn as one request.
+fn joined(records: &mut Vec<Bytes>) -> Option<Release> {
+    if records.is_empty() {
+        return None;
+    }
+    let count = u32::try_from(records.len()).unwrap_or(u32::MAX);
+    let body = Bytes::from(records.concat());
+    records.clear();
+    Some(Release {
+        body,
+        spans: Selection::All,
+        count,
+        patches: Vec::new(),
+        synthetic: true,
+    })
+}
+
+/// A finding whose span has left may have no other way to be seen than this line.
 fn tell(report: &Report) {
     match report.carrier {
         Carrier::Log(span) => tracing::info!(
@@ -296,11 +322,9 @@ fn lock(snapshot: &Mutex<Snapshot>) -> std::sync::MutexGuard<'_, Snapshot> {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use bytes::Bytes;
-
     use super::*;
     use crate::control::health::{Phase, SILENCE};
-    use crate::model::{Pressure, Selection};
+    use crate::model::Pressure;
     use crate::receivers::{Intake, IntakeSettings, intake};
     use crate::steps::Reading;
 
@@ -365,6 +389,7 @@ mod tests {
         let surroundings = Surroundings {
             arrivals,
             deliver,
+            record: Box::new(|_| {}),
             refused: Box::new(move || counter.load(Ordering::Relaxed)),
             health: health.clone(),
         };

@@ -196,6 +196,7 @@ impl<M: Machine> Guarded<M> {
             }
         }
         out.releases.append(&mut self.scratch.releases);
+        out.records.append(&mut self.scratch.records);
         out.reports.append(&mut self.scratch.reports);
         out.quiet.append(&mut self.scratch.quiet);
         out.closed.append(&mut self.scratch.closed);

@@ -12,6 +12,7 @@ use super::assemble::Running;
 use super::clock;
 use crate::control::health::Phase;
 use crate::exporters::{Balance, Exporter};
+use crate::model::Signal;
 use crate::receivers::Counters;
 
 /// What is kept back of the time for the exporters' last words and our own.
@@ -130,6 +131,13 @@ async fn all(tasks: &mut JoinSet<()>, deadline: Instant) -> bool {
 /// The balance line of one exporter: whether it is even, and nothing is left on the way.
 fn tell(exporter: &Exporter, accepted: u64) -> bool {
     let balance = exporter.balance();
+    // Log records are all of our own making.
+    let signal = exporter.signal();
+    let accepted = match signal {
+        Signal::Traces => accepted,
+        Signal::Logs => 0,
+    };
+    let signal = signal.name();
     // What receivers accepted and the engine has not handed on.
     let held = accepted.saturating_sub(balance.accepted);
     let left = held + balance.queued + balance.in_flight;
@@ -140,6 +148,7 @@ fn tell(exporter: &Exporter, accepted: u64) -> bool {
     if even {
         tracing::info!(
             exporter = name,
+            signal,
             accepted,
             synthetic = balance.synthetic,
             sent = balance.sent,
@@ -150,6 +159,7 @@ fn tell(exporter: &Exporter, accepted: u64) -> bool {
     } else {
         tracing::error!(
             exporter = name,
+            signal,
             accepted,
             synthetic = balance.synthetic,
             sent = balance.sent,

@@ -189,6 +189,8 @@ impl Printer {
                 baseline.close(&closed);
             }
         }
+        // Reports say what is in them.
+        out.records.clear();
         for release in out.releases.drain(..) {
             if let Some(annotated) = &mut self.annotated {
                 let line = otlp::to_json(&otlp::pack(&release))

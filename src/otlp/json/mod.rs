@@ -25,7 +25,7 @@ mod write;
 pub use number::base64;
 pub use transcode::{transcode, transcode_with_hint};
 pub(super) use write::put_string;
-pub use write::to_json;
+pub use write::{records_to_json, to_json};
 
 /// Deepest nesting of objects and arrays. Enough for [`super::Limits::nesting`] levels of maps.
 pub const DEPTH_MAX: u32 = 300;

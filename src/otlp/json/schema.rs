@@ -1,8 +1,8 @@
 //! JSON names and kinds of the fields of each message, for both directions.
 
 use crate::otlp::fields::{
-    any_value, entity_ref, event, key_value, link, list, request, resource, resource_spans, scope,
-    scope_spans, span, status,
+    any_value, entity_ref, event, key_value, link, list, log_record, request, resource,
+    resource_spans, scope, scope_spans, span, status,
 };
 
 /// A message.
@@ -73,6 +73,50 @@ static RESOURCE_SPANS: Message = message(&[
         Kind::Many(&SCOPE_SPANS),
     ),
     field("schemaUrl", resource_spans::SCHEMA_URL, Kind::Text),
+]);
+
+pub(super) static LOGS_REQUEST: Message = message(&[field(
+    "resourceLogs",
+    request::RESOURCE_SPANS,
+    Kind::Many(&RESOURCE_LOGS),
+)]);
+
+static RESOURCE_LOGS: Message = message(&[
+    field("resource", resource_spans::RESOURCE, Kind::One(&RESOURCE)),
+    field(
+        "scopeLogs",
+        resource_spans::SCOPE_SPANS,
+        Kind::Many(&SCOPE_LOGS),
+    ),
+    field("schemaUrl", resource_spans::SCHEMA_URL, Kind::Text),
+]);
+
+static SCOPE_LOGS: Message = message(&[
+    field("scope", scope_spans::SCOPE, Kind::One(&SCOPE)),
+    field("logRecords", scope_spans::SPANS, Kind::Many(&LOG_RECORD)),
+    field("schemaUrl", scope_spans::SCHEMA_URL, Kind::Text),
+]);
+
+static LOG_RECORD: Message = message(&[
+    field("timeUnixNano", log_record::TIME, Kind::Fixed64),
+    field(
+        "observedTimeUnixNano",
+        log_record::OBSERVED_TIME,
+        Kind::Fixed64,
+    ),
+    field("severityNumber", log_record::SEVERITY_NUMBER, Kind::Enum),
+    field("severityText", log_record::SEVERITY_TEXT, Kind::Text),
+    field("body", log_record::BODY, Kind::One(&ANY_VALUE)),
+    field("attributes", log_record::ATTRIBUTES, Kind::Many(&KEY_VALUE)),
+    field(
+        "droppedAttributesCount",
+        log_record::DROPPED_ATTRIBUTES_COUNT,
+        Kind::Uint32,
+    ),
+    field("flags", log_record::FLAGS, Kind::Fixed32),
+    field("traceId", log_record::TRACE_ID, Kind::Id(16)),
+    field("spanId", log_record::SPAN_ID, Kind::Id(8)),
+    field("eventName", log_record::EVENT_NAME, Kind::Text),
 ]);
 
 static RESOURCE: Message = message(&[

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use smallvec::SmallVec;
 
 use super::number::put_base64;
-use super::schema::{Entry, Kind, Message, REQUEST};
+use super::schema::{Entry, Kind, LOGS_REQUEST, Message, REQUEST};
 use crate::otlp::Limits;
 use crate::otlp::malformed::{BodyError, Fault, Reason};
 use crate::otlp::scan::text;
@@ -15,12 +15,21 @@ use crate::otlp::wire::{Field, Fields, Wire};
 /// An ExportTraceServiceRequest as one line of OTLP/JSON, without a line break at its end. Pieces of split messages are joined, fields
 /// that the schema does not know are left out. Fails on a body that [`crate::otlp::read`] would refuse or cut.
 pub fn to_json(body: &[u8]) -> Result<String, BodyError> {
+    written(&REQUEST, body)
+}
+
+/// As [`to_json`], of an ExportLogsServiceRequest.
+pub fn records_to_json(body: &[u8]) -> Result<String, BodyError> {
+    written(&LOGS_REQUEST, body)
+}
+
+fn written(request: &'static Message, body: &[u8]) -> Result<String, BodyError> {
     let mut writer = Writer {
         out: String::with_capacity(body.len() + body.len() / 2),
         // Four messages around a value, and up to three for each of its levels.
         levels: 8 + 3 * Limits::default().nesting,
     };
-    match writer.message(&REQUEST, &[body]) {
+    match writer.message(request, &[body]) {
         Ok(()) => Ok(writer.out),
         Err(fault) => Err(BodyError::of(&fault)),
     }

@@ -78,6 +78,12 @@ const NUMBERS: &[(Kind, &str, &str, Read)] = &[
     ),
     (
         Kind::Counter,
+        "sentinel_log_records",
+        "Log records made of findings",
+        |of| of.counters.log_records,
+    ),
+    (
+        Kind::Counter,
         "sentinel_duplicate_spans",
         "Second copies of a span: passed on, not judged twice",
         |of| of.counters.duplicate_spans,

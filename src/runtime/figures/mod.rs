@@ -13,6 +13,7 @@ use super::process;
 use crate::control::metrics::{Catalogue, Kind, Value};
 use crate::engine::Engine;
 use crate::exporters::{Exporter, Reason};
+use crate::model::Signal;
 use crate::receivers::{self, Intake};
 
 /// Everything that is read.
@@ -102,27 +103,97 @@ fn receivers(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
 }
 
 fn exporters(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
+    settled(
+        catalogue,
+        sources,
+        Signal::Traces,
+        [
+            ("otelcol_exporter_sent_spans", "Spans taken by the backend"),
+            (
+                "otelcol_exporter_send_failed_spans",
+                "Spans given up after they were queued",
+            ),
+            (
+                "otelcol_exporter_enqueue_failed_spans",
+                "Spans that found no room in the queue",
+            ),
+            (
+                "sentinel_spans_dropped",
+                "Spans that will not arrive, each under one reason",
+            ),
+        ],
+    );
+    settled(
+        catalogue,
+        sources,
+        Signal::Logs,
+        [
+            (
+                "otelcol_exporter_sent_log_records",
+                "Log records taken by the backend",
+            ),
+            (
+                "otelcol_exporter_send_failed_log_records",
+                "Log records given up after they were queued",
+            ),
+            (
+                "otelcol_exporter_enqueue_failed_log_records",
+                "Log records that found no room in the queue",
+            ),
+            (
+                "sentinel_log_records_dropped",
+                "Log records that will not arrive, each under one reason",
+            ),
+        ],
+    );
+    under_way(catalogue, sources);
+}
+
+/// What became of the items of one signal: name and meaning of those sent, given up, without room, dropped.
+fn settled(
+    catalogue: &mut Catalogue,
+    sources: &Arc<Sources>,
+    signal: Signal,
+    [sent, failed, no_room, dropped]: [(&'static str, &'static str); 4],
+) {
+    type Count = fn(&Exporter) -> u64;
+    let metrics: [((&'static str, &'static str), Count); 3] = [
+        (sent, |exporter| exporter.balance().sent),
+        (failed, |exporter| exporter.balance().send_failed()),
+        (no_room, |exporter| {
+            exporter.balance().dropped_for(Reason::QueueFull)
+        }),
+    ];
+    for ((name, help), count) in metrics {
+        let sources = sources.clone();
+        catalogue.add(Kind::Counter, name, help, move |observe| {
+            for exporter in of_signal(&sources, signal) {
+                let labels = [("exporter", exporter.name()), ("data_type", signal.name())];
+                observe(&labels, Value::Count(count(exporter)));
+            }
+        });
+    }
+    let sources = sources.clone();
+    catalogue.add(Kind::Counter, dropped.0, dropped.1, move |observe| {
+        for exporter in of_signal(&sources, signal) {
+            for (reason, items) in exporter.balance().dropped {
+                let labels = [("exporter", exporter.name()), ("reason", reason.name())];
+                observe(&labels, Value::Count(items));
+            }
+        }
+    });
+}
+
+fn of_signal(sources: &Sources, signal: Signal) -> impl Iterator<Item = &Arc<Exporter>> {
+    let exporters = sources.exporters.iter();
+    exporters.filter(move |exporter| exporter.signal() == signal)
+}
+
+/// What waits and what is being sent, for either signal.
+fn under_way(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
     type Count = fn(&Exporter) -> u64;
     use Kind::{Counter, Gauge};
-    let metrics: [(Kind, &'static str, &'static str, Count); 7] = [
-        (
-            Counter,
-            "otelcol_exporter_sent_spans",
-            "Spans taken by the backend",
-            |exporter| exporter.balance().sent,
-        ),
-        (
-            Counter,
-            "otelcol_exporter_send_failed_spans",
-            "Spans given up after they were queued",
-            |exporter| exporter.balance().send_failed(),
-        ),
-        (
-            Counter,
-            "otelcol_exporter_enqueue_failed_spans",
-            "Spans that found no room in the queue",
-            |exporter| exporter.balance().dropped_for(Reason::QueueFull),
-        ),
+    let metrics: [(Kind, &'static str, &'static str, Count); 4] = [
         (
             Gauge,
             "otelcol_exporter_queue_size",
@@ -152,25 +223,14 @@ fn exporters(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
         let sources = sources.clone();
         catalogue.add(kind, name, help, move |observe| {
             for exporter in &sources.exporters {
-                let labels = [("exporter", exporter.name()), ("data_type", "traces")];
+                let labels = [
+                    ("exporter", exporter.name()),
+                    ("data_type", exporter.signal().name()),
+                ];
                 observe(&labels, Value::Count(count(exporter)));
             }
         });
     }
-    let sources = sources.clone();
-    catalogue.add(
-        Counter,
-        "sentinel_spans_dropped",
-        "Spans that will not arrive, each under one reason",
-        move |observe| {
-            for exporter in &sources.exporters {
-                for (reason, spans) in exporter.balance().dropped {
-                    let labels = [("exporter", exporter.name()), ("reason", reason.name())];
-                    observe(&labels, Value::Count(spans));
-                }
-            }
-        },
-    );
 }
 
 fn intake(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
@@ -243,13 +303,14 @@ mod tests {
             "debug",
             &crate::exporters::DebugSettings::default(),
             Box::new(std::io::sink()),
-            &pressure,
+            crate::exporters::Feed::Spans(&pressure),
         )
         .unwrap();
         let (intake, arrivals) = receivers::intake(&<_>::default(), pressure);
         let surroundings = Surroundings {
             arrivals,
             deliver: Box::new(|_| {}),
+            record: Box::new(|_| {}),
             refused: Box::new(|| 0),
             health: Arc::new(Health::new(clock::now())),
         };

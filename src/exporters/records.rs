@@ -1,0 +1,75 @@
+//! What `debug` prints of log records: a line a record, and its attributes where details are asked for.
+
+use std::fmt::Write;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::otlp::{BodyError, records_to_json};
+
+use super::debug::{BOLD, DIM, RED, Text, YELLOW};
+use super::settings::Verbosity;
+
+/// An ExportLogsServiceRequest as text. Records are rare, so they are read by way of their JSON.
+pub(super) fn render_records(body: &Bytes, verbosity: Verbosity) -> Result<String, BodyError> {
+    let json = records_to_json(body)?;
+    // Our own JSON; if it were none, there would be nothing to show.
+    let request: Value = serde_json::from_str(&json).unwrap_or_default();
+    let mut lines = String::new();
+    let mut count = 0;
+    for resource in members(&request, "resourceLogs") {
+        for scope in members(resource, "scopeLogs") {
+            for record in members(scope, "logRecords") {
+                count += 1;
+                line(&mut lines, record, verbosity);
+            }
+        }
+    }
+    let noun = if count == 1 {
+        "log record"
+    } else {
+        "log records"
+    };
+    Ok(format!("{BOLD}{count} {noun}{BOLD:#}\n{lines}"))
+}
+
+fn members<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+    of.get(key)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+fn line(out: &mut String, record: &Value, verbosity: Verbosity) {
+    let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default();
+    let said = record.pointer("/body/stringValue").and_then(Value::as_str);
+    let number = record.get("severityNumber").and_then(Value::as_i64);
+    let style = if number.unwrap_or_default() >= 17 {
+        RED
+    } else {
+        YELLOW
+    };
+    let _ = writeln!(
+        out,
+        "{style}! {} ({}){style:#} {}  {DIM}trace {} span {}{DIM:#}",
+        Text(text("eventName")),
+        Text(text("severityText")),
+        Text(said.unwrap_or_default()),
+        Text(text("traceId")),
+        Text(text("spanId")),
+    );
+    if verbosity != Verbosity::Detailed {
+        return;
+    }
+    for attribute in members(record, "attributes") {
+        let key = attribute.get("key").and_then(Value::as_str);
+        let value = attribute.get("value").and_then(Value::as_object);
+        let value = value.and_then(|value| value.values().next());
+        let shown = match value {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => "(empty)".to_owned(),
+        };
+        let key = Text(key.unwrap_or_default());
+        let _ = writeln!(out, "    {DIM}{key}{DIM:#} {}", Text(&shown));
+    }
+}

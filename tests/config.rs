@@ -248,6 +248,45 @@ service:
 }
 
 #[test]
+fn a_pipeline_of_logs_takes_findings() {
+    let text = "
+receivers: {otlp: {}}
+processors: {anomaly/x: {annotate: {late: log}}}
+exporters:
+  debug: {}
+  otlp_http: {logs_endpoint: 'http://logs:4318/own'}
+service:
+  pipelines:
+    traces: {receivers: [otlp], processors: [anomaly/x], exporters: [debug]}
+    logs: {receivers: [anomaly/x], exporters: [debug, otlp_http]}
+";
+    let (settings, warnings) = load(text).unwrap();
+    assert!(warnings.is_empty(), "{warnings}");
+    let ids = |exporters: &[config::Exporter]| -> Vec<String> {
+        exporters.iter().map(|one| one.id.clone()).collect()
+    };
+    assert_eq!(ids(&settings.exporters), ["debug"]);
+    assert_eq!(ids(&settings.log_exporters), ["debug", "otlp_http"]);
+    assert!(settings.engine.logs);
+    let shown = settings.pipelines.iter().map(ToString::to_string);
+    let shown: Vec<String> = shown.collect();
+    assert_eq!(
+        shown,
+        [
+            "traces: otlp -> anomaly/x -> debug",
+            "logs: anomaly/x -> debug, otlp_http"
+        ]
+    );
+    // A replay starts no pipeline, but what goes where is told.
+    let alone = [Source::file(
+        "c.yaml",
+        "processors: {anomaly: {annotate: {late: log}}}",
+    )];
+    let (settings, _) = config::load_for(Purpose::Replay, &alone, &[], &env, NOW).unwrap();
+    assert!(!settings.engine.logs);
+}
+
+#[test]
 fn later_sources_win_maps_merge_lists_replace() {
     let base = anomaly("max_held: 1KiB, detectors: {stuck: {threshold: 4}}");
     let over = "

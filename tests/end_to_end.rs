@@ -7,7 +7,9 @@
 
 mod support;
 
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::trace::v1::ResourceSpans;
 use prost::Message as _;
 
 use support::backend::{Backend, Reply};
@@ -336,6 +338,96 @@ async fn a_late_finding_arrives_as_a_span_of_our_own() {
     assert!(balance.adds_up(), "{balance:?}");
     let books = (balance.accepted, balance.synthetic, balance.sent);
     assert_eq!(books, (5, 1, 6), "{balance:?}");
+}
+
+/// All that `backend` got came to `path` and is a record about the second span of `sent`.
+fn assert_records_about(backend: &Backend, path: &str, sent: &ResourceSpans) {
+    let accused = &sent.scope_spans[0].spans[1];
+    for got in backend.got() {
+        assert_eq!(got.path, path);
+        let request = ExportLogsServiceRequest::decode(got.body.clone()).unwrap();
+        let logs = &request.resource_logs[0];
+        assert_eq!(logs.resource, sent.resource);
+        let record = &logs.scope_logs[0].log_records[0];
+        assert_eq!(record.event_name, "sentinel.anomaly");
+        assert_eq!(record.trace_id, accused.trace_id);
+        assert_eq!(record.span_id, accused.span_id);
+    }
+}
+
+/// With a pipeline of logs a late finding is a log record, to a gRPC and an HTTP backend; neither an unwell
+/// backend nor one that rejects unsettles the books.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_finding_arrives_as_a_log_record() {
+    let spans_to = Backend::start().await;
+    let (one, two) = (Backend::start().await, Backend::start().await);
+    let mut tries = 0;
+    one.answer(move |_| {
+        tries += 1;
+        if tries == 1 {
+            Reply::Refuse(14, 503)
+        } else {
+            Reply::Accept
+        }
+    });
+    two.answer(|_| Reply::Reject(1));
+    let exporters = [grpc(&spans_to), over_http(&two)];
+    let third = format!("exporters:\n  otlp_grpc/logs: {}\n", grpc(&one).1);
+    let config = collector::config(&exporters)
+        .replacen("exporters:\n", &third, 1)
+        .replace(
+            "exporters: [otlp_grpc, otlp_http]}",
+            "exporters: [otlp_grpc]}\n    logs: {receivers: [anomaly], exporters: [otlp_grpc/logs, otlp_http]}",
+        );
+    let collector = Collector::start(&config);
+    let (_, page) = http::get(collector.address("metrics"), "/metrics").await;
+    for series in [
+        r#"otelcol_exporter_sent_log_records_total{exporter="otlp_grpc/logs",data_type="logs"} 0"#,
+        r#"otelcol_exporter_queue_size{exporter="otlp_http",data_type="logs"} 0"#,
+        r#"sentinel_log_records_dropped_total{exporter="otlp_http",reason="rejected"} 0"#,
+        "sentinel_log_records_total 0",
+    ] {
+        assert!(page.contains(series), "{series}\n{page}");
+    }
+    let mut run = senders::stuck(4);
+    // The fourth call arrives with the first alone: nothing speaks against it then.
+    run.truncate(4);
+    let late = [run.remove(1), run.remove(1)];
+    let address = collector.address("grpc");
+    senders::send(How::Grpc, address, run).await.unwrap();
+    spans_to.until_spans(2).await;
+    senders::send(How::Grpc, address, late.to_vec())
+        .await
+        .unwrap();
+    spans_to.until_spans(4).await;
+    one.until("the record twice", |got| got.len() >= 2).await;
+    two.until("the record", |got| !got.is_empty()).await;
+
+    let sent = ExportTraceServiceRequest::decode(spans_to.bodies()[0].clone()).unwrap();
+    let sent = &sent.resource_spans[0];
+    let grpc_path = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+    assert_records_about(&one, grpc_path, sent);
+    assert_records_about(&two, "/v1/logs", sent);
+    let ended = collector.stop();
+    assert_eq!(
+        ended.status.code(),
+        Some(0),
+        "{}",
+        collector::show(&ended.log)
+    );
+    let books = |exporter| {
+        let balance = ended.balance(exporter);
+        assert!(balance.adds_up(), "{exporter}: {balance:?}");
+        (
+            balance.accepted,
+            balance.synthetic,
+            balance.sent,
+            balance.dropped,
+        )
+    };
+    assert_eq!(books("otlp_grpc"), (4, 0, 4, 0));
+    assert_eq!(books("otlp_grpc/logs"), (0, 1, 1, 0));
+    assert_eq!(books("otlp_http"), (0, 1, 0, 1));
 }
 
 /// Own metrics go where they are asked to go, by gRPC and by HTTP.

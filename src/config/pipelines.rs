@@ -238,6 +238,10 @@ fn takes_findings(pipeline: &Typed, traces: &[&Typed], problems: &mut Problems) 
         .flat_map(|traces| &traces.processors)
         .map(|reference| reference.id.as_str())
         .collect();
+    // Without one, that is what is said.
+    let Some(first) = processors.first() else {
+        return;
+    };
     let sources: Vec<&str> = traces
         .iter()
         .flat_map(|traces| &traces.receivers)
@@ -255,10 +259,9 @@ fn takes_findings(pipeline: &Typed, traces: &[&Typed], problems: &mut Problems) 
         } else {
             format!("`{id}` is not the processor of a pipeline of traces")
         };
-        let help = match (suggest::nearest(id, &processors), processors.first()) {
-            (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, Some(first)) => format!("write receivers: [{first}]"),
-            (None, None) => "write receivers: [anomaly]".to_owned(),
+        let help = match suggest::nearest(id, &processors) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write receivers: [{first}]"),
         };
         problems.push(Problem::error(reference.place, message).help(help));
     }

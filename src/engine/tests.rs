@@ -221,6 +221,90 @@ fn with_late_log_no_span_is_made() {
     assert_eq!(bench.out.reports[0].carrier, Carrier::Log(judged));
 }
 
+/// The log records that came out, as others read them.
+fn records(bench: &Bench) -> Vec<opentelemetry_proto::tonic::logs::v1::ResourceLogs> {
+    use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+    let joined = bench.out.records.concat();
+    let request: ExportLogsServiceRequest = prost::Message::decode(joined.as_slice()).unwrap();
+    request.resource_logs
+}
+
+#[test]
+fn a_late_finding_leaves_as_a_log_record_where_logs_are_taken() {
+    use crate::annotations::LatePolicy;
+    use opentelemetry_proto::tonic::common::v1::any_value::Value;
+    let of = |policy, logs| {
+        let mut bench = Bench::new(|s| {
+            s.annotate.late = policy;
+            s.logs = logs;
+        });
+        late(&mut bench);
+        assert_eq!((bench.released(), bench.reports().len()), (4, 1));
+        let counted = bench.engine.counters().log_records as usize;
+        assert_eq!(counted, bench.out.records.len());
+        (bench.synthetic(), bench.out.records.len(), bench)
+    };
+    for (policy, logs, spans, made) in [
+        (LatePolicy::Auto, false, 1, 0),
+        (LatePolicy::Auto, true, 0, 1),
+        (LatePolicy::Log, true, 0, 1),
+        (LatePolicy::Log, false, 0, 0),
+        (LatePolicy::Span, true, 1, 0),
+    ] {
+        let (synthetic, records, _) = of(policy, logs);
+        assert_eq!((synthetic, records), (spans, made), "{policy:?} {logs}");
+    }
+    let (.., bench) = of(LatePolicy::Auto, true);
+    let report = &bench.out.reports[0];
+    let judged = *report.finding.judged().unwrap();
+    assert_eq!(report.carrier, Carrier::Log(judged.span));
+    let logs = records(&bench);
+    let resource = logs[0].resource.as_ref().unwrap();
+    let host = &resource.attributes[1];
+    assert_eq!(host.key, "host.name", "the resource is the accused span's");
+    let scope = &logs[0].scope_logs[0];
+    assert_eq!(scope.scope.as_ref().unwrap().name, "sentinel");
+    let record = &scope.log_records[0];
+    assert_eq!(record.event_name, "sentinel.anomaly");
+    assert_eq!(record.trace_id, judged.trace.as_bytes());
+    assert_eq!(record.span_id, judged.span.as_bytes());
+    assert_eq!(record.time_unix_nano, report.at.nanos());
+    assert!(record.observed_time_unix_nano >= record.time_unix_nano);
+    assert_eq!(i64::from(record.severity_number), report.severity.number());
+    assert_eq!(record.severity_text, report.severity.name());
+    let body = record.body.as_ref().unwrap().value.as_ref().unwrap();
+    assert!(matches!(body, Value::StringValue(text) if **text == *report.finding.message));
+    let keys: Vec<&str> = record.attributes.iter().map(|a| a.key.as_str()).collect();
+    let mut once = keys.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), keys.len(), "each key once: {keys:?}");
+    for key in [
+        "detected",
+        "stuck",
+        "type",
+        "fingerprint",
+        "episode",
+        "steps",
+        "span_ids",
+    ] {
+        let key = format!("sentinel.anomaly.{key}");
+        assert!(keys.contains(&key.as_str()), "{key}: {keys:?}");
+    }
+    assert!(keys.contains(&"sentinel.waste.calls"), "{keys:?}");
+}
+
+#[test]
+fn what_is_on_trial_or_accepted_is_no_record() {
+    let mut bench = Bench::new(|s| {
+        s.logs = true;
+        s.mode = Mode::Observe;
+        s.detectors.stuck.emit = Some(crate::model::Emit::Metric);
+    });
+    bench.send(400, &same(1, 1, 4)).advance(9000);
+    assert_eq!((bench.out.quiet.len(), bench.out.records.len()), (1, 0));
+}
+
 #[test]
 fn a_second_copy_of_a_span_is_forwarded_and_not_observed() {
     let mut bench = Bench::new(|_| {});
@@ -590,6 +674,7 @@ fn held_bytes_are_bounded_and_the_oldest_is_judged_at_once() {
 #[test]
 fn observe_mode_never_touches_or_holds_a_span() {
     let mut bench = Bench::new(|s| {
+        s.logs = true;
         s.mode = Mode::Observe;
         s.sessions.settle = Settle::Fixed(Duration::from_secs(2));
     });
@@ -599,6 +684,10 @@ fn observe_mode_never_touches_or_holds_a_span() {
     assert_eq!(bench.reports(), ["stuck opened @3"]);
     assert_eq!(bench.out.reports[0].carrier, Carrier::Log(span(3)));
     assert_eq!(bench.released(), 3);
+    let logs = records(&bench);
+    let record = &logs[0].scope_logs[0].log_records[0];
+    assert_eq!(record.span_id, span(3).as_bytes());
+    assert_eq!((logs.len(), bench.engine.counters().late_reports), (1, 0));
 }
 
 #[test]

@@ -73,3 +73,42 @@ fn line(out: &mut String, record: &Value, verbosity: Verbosity) {
         let _ = writeln!(out, "    {DIM}{key}{DIM:#} {}", Text(&shown));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{SpanId, Timestamp, TraceId};
+    use crate::otlp::{AttributeValue, MadeBy, Record, log_request_of, sender};
+
+    #[test]
+    fn a_record_is_a_line_and_strangers_texts_steer_nothing() {
+        let by = MadeBy {
+            name: "sentinel",
+            version: "1",
+        };
+        let record = Record {
+            trace: TraceId::from_slice(&[7; 16]).unwrap(),
+            span: SpanId::from_slice(&[1; 8]).unwrap(),
+            name: "sentinel.anomaly",
+            at: Timestamp::from_nanos(42),
+            observed: Timestamp::from_nanos(43),
+            severity_number: 17,
+            severity: "error",
+            body: "said \u{1b}[2J twice",
+            attributes: &[
+                ("sentinel.anomaly.type", AttributeValue::Str("stuck")),
+                ("sentinel.waste.calls", AttributeValue::Int(4)),
+            ],
+        };
+        let body = log_request_of(&sender(&[("service.name", "svc")]), by, &record);
+        let plain = |verbosity| {
+            let text = render_records(&body, verbosity).unwrap();
+            anstream::adapter::strip_str(&text).to_string()
+        };
+        let line = "1 log record\n! sentinel.anomaly (error) said \\u{1b}[2J twice  \
+                    trace 07070707070707070707070707070707 span 0101010101010101\n";
+        assert_eq!(plain(Verbosity::Basic), line);
+        let more = "    sentinel.anomaly.type stuck\n    sentinel.waste.calls 4\n";
+        assert_eq!(plain(Verbosity::Detailed), format!("{line}{more}"));
+    }
+}

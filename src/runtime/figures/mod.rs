@@ -342,11 +342,14 @@ mod tests {
             .collect();
         names.sort();
         insta::assert_snapshot!(names.join("\n"), @r"
+        otelcol_exporter_enqueue_failed_log_records counter
         otelcol_exporter_enqueue_failed_spans counter
         otelcol_exporter_in_flight_requests gauge
         otelcol_exporter_queue_capacity gauge
         otelcol_exporter_queue_size gauge
+        otelcol_exporter_send_failed_log_records counter
         otelcol_exporter_send_failed_spans counter
+        otelcol_exporter_sent_log_records counter
         otelcol_exporter_sent_spans counter
         otelcol_process_cpu_seconds counter
         otelcol_process_memory_rss gauge
@@ -375,6 +378,8 @@ mod tests {
         sentinel_intake_requests gauge
         sentinel_late_findings counter
         sentinel_late_spans counter
+        sentinel_log_records counter
+        sentinel_log_records_dropped counter
         sentinel_not_assessed counter
         sentinel_receiver_accepted_requests counter
         sentinel_receiver_failed_requests counter

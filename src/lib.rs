@@ -16,6 +16,7 @@ pub mod otlp;
 pub mod policies;
 pub mod receivers;
 pub mod runtime;
+pub mod schemas;
 pub mod sessions;
 pub mod steps;
 pub mod texts;

@@ -14,6 +14,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("fingerprints", &["model"]),
     ("actions", &["model", "fingerprints"]),
     ("texts", &["model"]),
+    ("schemas", &["model"]),
     (
         "steps",
         &[
@@ -23,6 +24,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "fingerprints",
             "actions",
             "texts",
+            "schemas",
         ],
     ),
     ("lanes", &["model"]),

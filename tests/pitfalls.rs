@@ -445,9 +445,14 @@ fn p_26_roles_are_found_behind_prefixes() {
 
 #[test]
 fn p_28_calls_come_in_many_shapes() {
-    let expected = says(json!([{ "role": "assistant", "parts": [
-        { "type": "tool_call", "id": "c", "name": "t", "arguments": { "n": 1 } }] }]))
-    .requested;
+    let requested = |messages| {
+        let mut requested = says(messages).requested;
+        // The text itself is as it was sent.
+        requested.iter_mut().for_each(|call| call.given = None);
+        requested
+    };
+    let expected = requested(json!([{ "role": "assistant", "parts": [
+        { "type": "tool_call", "id": "c", "name": "t", "arguments": { "n": 1 } }] }]));
     assert_eq!(expected.len(), 1);
     assert_eq!(expected.first().unwrap().arguments, Arguments::Valid);
     for message in [
@@ -461,7 +466,7 @@ fn p_28_calls_come_in_many_shapes() {
         json!({ "toolUse": { "toolUseId": "c", "name": "t", "input": { "n": 1 } } }),
         json!({ "type": "function_call", "call_id": "c", "id": "fc", "name": "t", "arguments": "{\"n\": 1}" }),
     ] {
-        assert_eq!(says(json!([message])).requested, expected, "{message}");
+        assert_eq!(requested(json!([message])), expected, "{message}");
     }
 }
 

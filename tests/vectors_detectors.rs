@@ -156,7 +156,6 @@ impl Session {
             reasoning: None,
             finish: Finish::Stop,
             asks_for_calls: false,
-            wanted: None,
             failed: false,
             of_run,
             turn: 0,

@@ -41,6 +41,7 @@ mod tables;
 mod testing;
 mod tool_hallucination;
 mod transition_repeat;
+mod wants;
 mod wording;
 mod write_storm;
 
@@ -76,6 +77,21 @@ pub enum Judgement {
     NotAssessed(Lack),
     /// It found something.
     Found(Box<Finding>),
+    /// It found several things on one step, each with evidence of its own (three unknown tools in one answer).
+    Several(Vec<Finding>),
+}
+
+impl Judgement {
+    /// Any number of findings.
+    fn of(mut findings: Vec<Finding>) -> Self {
+        match findings.len() {
+            0 => Self::Quiet,
+            1 => findings
+                .pop()
+                .map_or(Self::Quiet, |one| Self::Found(Box::new(one))),
+            _ => Self::Several(findings),
+        }
+    }
 }
 
 /// Which world a rule lives in (DESIGN 6).
@@ -114,4 +130,10 @@ pub trait Detector: std::fmt::Debug + Send + Sync {
 
     /// Judges the step at `view.at`. Called for every call and every reply; must be cheap when quiet.
     fn judge(&self, view: &View<'_>) -> Judgement;
+
+    /// Judges a lane once its run is over, for what no step of its own could show: that something which was
+    /// asked for never came. The view stands at the lane's last reply.
+    fn judge_end(&self, _view: &View<'_>) -> Judgement {
+        Judgement::Quiet
+    }
 }

@@ -159,6 +159,10 @@ impl Table {
             let unsure = match &judgement {
                 Judgement::Quiet => continue,
                 Judgement::NotAssessed(_) => false,
+                Judgement::Several(_) => {
+                    source_found |= detector.rules() == Rules::Source;
+                    false
+                }
                 Judgement::Found(finding) => {
                     source_found |= detector.rules() == Rules::Source;
                     // Found all the same, but on half the proof (A2): both are said.
@@ -273,7 +277,13 @@ mod tests {
         verdicts
             .iter()
             // Lanes of this language have no definitions: always lacking.
-            .filter(|(anomaly, j)| *anomaly != AnomalyType::ToolHallucination || found(j))
+            .filter(|(anomaly, j)| {
+                let defined = !matches!(
+                    anomaly,
+                    AnomalyType::ToolHallucination | AnomalyType::InvalidArgs
+                );
+                defined || found(j)
+            })
             .map(|(anomaly, j)| (*anomaly, found(j)))
             .collect()
     }

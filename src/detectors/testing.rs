@@ -8,10 +8,11 @@
 
 use crate::lanes::{
     At, Call, Cost, Lane, Ledger, More, Names, Order, Reply, RunFacts, RunOutcome, Spent, View,
+    Wanted,
 };
 use crate::model::{
-    Answer, Arguments, Claim, Failure, Finding, Finish, Ignored, Name, Outcome, Role, SpanId,
-    Targets, TextFacts, Timestamp, TraceId,
+    Answer, Arguments, Claim, Failure, Finding, Finish, Fit, Ignored, Name, Outcome, Role, SpanId,
+    Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
 };
 
 use super::repeats::{hash, mix};
@@ -208,11 +209,44 @@ impl Bench {
             reasoning: None,
             finish,
             asks_for_calls: finish == Finish::ToolCalls,
-            wanted: None,
             failed: false,
             of_run: false,
             turn: self.turn,
         }
+    }
+
+    /// Puts a model answer of now into the lane that asks for calls of these tools; `with` changes each.
+    pub(super) fn asks(&mut self, tools: &[&str], with: impl Fn(&mut Wanted, &str)) {
+        self.reply(None, Finish::ToolCalls);
+        let Some(reply) = self.lane.replies().last().copied() else {
+            return;
+        };
+        for tool in tools {
+            let mut want = Wanted {
+                order: reply.order,
+                by: reply.step + 1,
+                member: reply.member(),
+                call_id: None,
+                tool: self.names.id(&Name::from(*tool)),
+                identity: ToolIdentity::default(),
+                key: None,
+                arguments: Arguments::Valid,
+                fit: Fit::Unassessed,
+                breach: None,
+                silent: false,
+                ran: false,
+                told: false,
+                given: None,
+            };
+            with(&mut want, tool);
+            self.run.asks.ask(want);
+        }
+    }
+
+    /// Judges the lane as that of a run that is over.
+    pub(super) fn at_end(&self, detector: &dyn Detector) -> Judgement {
+        let last = self.lane.replies().len().saturating_sub(1);
+        detector.judge_end(&self.view(At::Reply(last)))
     }
 
     /// Puts an answer into lane and ledger.

@@ -1,17 +1,19 @@
 //! `tool_hallucination`: a call to a tool that is not defined.
 //!
 //! - Invariant: the tool is absent from the definitions of the asking model step (else of the nearest earlier
-//!   one of the lane that carries any) and nothing says that the call worked: success proves the tool (A11).
+//!   one of the lane that carries any; an agent's span defines from its start on) and nothing says that the
+//!   call worked: success proves the tool (A11). Definitions that name fewer tools than there are prove nothing.
 //! - Reasons: `not_defined`; `said_unknown`, no definitions, but what came back says that there is no such tool;
-//!   `not_executed`, asked for, never run, judged at the next answer; `call_as_text`, a run that ended with a call
-//!   written as text and made none.
-//! - Ignores: case, `_`, `-`, `.` in names, and the prefix of a tool server unless the tool is said to be unknown.
+//!   `not_executed`, asked for, never run: each such tool of an answer, judged at the next answer of the lane,
+//!   else when the run is over; `call_as_text`, a run that ended with a call written as text and made none.
+//! - Ignores: case, `_`, `-`, `.` in names, and the prefix of a tool server unless the tool is said to be
+//!   unknown; requests by which frameworks hand over or finish, since these leave no call.
 //! - Source rule (failure taxonomy sentinel): names exactly as sent, outcome not read.
 //! - Cost: three binary searches; a walk over the lane when it fires.
 
 use smallvec::SmallVec;
 
-use crate::lanes::{Call, Reply, View, Wanted};
+use crate::lanes::{Call, NameId, Reply, View, Wanted};
 use crate::model::{
     AnomalyType, Confidence, Fact, Finding, Lack, Member, Name, Outcome, Severity, ToolIdentity,
     ToolSet,
@@ -20,6 +22,7 @@ use crate::model::{
 use super::ready::Ready;
 use super::repeats::{bounded, hash};
 use super::settings::config;
+use super::wants::{not_told, settled_here, was_run};
 use super::{Detector, Judgement, Rules, wording};
 
 config! {
@@ -63,6 +66,11 @@ impl ToolHallucination {
         }
     }
 
+    fn ignores(&self, view: &View<'_>, tool: NameId) -> bool {
+        let over = self.ready.of(view.names, tool);
+        over.is_some_and(|over| over.ignore)
+    }
+
     /// Why a call is one to a tool that does not exist.
     fn invented(&self, view: &View<'_>, call: &Call) -> Option<(&'static str, Confidence)> {
         let (name, unknown) = (call.more.identity, call.more.unknown_tool);
@@ -77,24 +85,30 @@ impl ToolHallucination {
         match tools {
             Some(tools) if self.holds(tools, name, unknown) => None,
             Some(_) if unknown => Some(("not_defined", Confidence::Exact)),
+            Some(tools) if tools.is_open() => None,
             Some(_) => Some(("not_defined", Confidence::Likely)),
             None => unknown.then_some(("said_unknown", Confidence::Likely)),
         }
     }
 
     fn at_call(&self, view: &View<'_>, judged: &Call) -> Result<Option<Proof>, Lack> {
-        let ignored = self.ready.of(view.names, judged.tool);
-        if ignored.is_some_and(|over| over.ignore) {
+        if self.ignores(view, judged.tool) {
             return Ok(None);
         }
-        let Some((reason, confidence)) = self.invented(view, judged) else {
-            return self.lack(view, judged).map_or(Ok(None), Err);
-        };
-        let calls = view
-            .calls()
-            .iter()
-            .filter(|call| call.tool == judged.tool && self.invented(view, call).is_some());
-        Ok(Some(Proof {
+        match self.call_proof(view, judged, view.calls()) {
+            Some(proof) => Ok(Some(proof)),
+            None => self.lack(view, judged).map_or(Ok(None), Err),
+        }
+    }
+
+    fn call_proof(&self, view: &View<'_>, judged: &Call, calls: &[Call]) -> Option<Proof> {
+        let (reason, confidence) = self.invented(view, judged)?;
+        let calls = calls.iter().filter(|call| {
+            call.tool == judged.tool
+                && call.order <= judged.order
+                && self.invented(view, call).is_some()
+        });
+        Some(Proof {
             reason,
             confidence,
             tool: view.names.text(judged.tool),
@@ -104,7 +118,7 @@ impl ToolHallucination {
                 "said_unknown" => "was called, and the answer says that there is no such tool",
                 _ => "was called, but is not among the tools that the model was given",
             },
-        }))
+        })
     }
 
     /// What a call that is not found guilty lacks to be cleared.
@@ -112,102 +126,105 @@ impl ToolHallucination {
         if judged.outcome == Outcome::Succeeded && self.ready.rules == Rules::Aware {
             return None;
         }
-        match view.lane.definitions_for(judged.asked_by, judged.order) {
-            None => Some(Lack::NoDefinitions),
-            Some(tools) => (judged.outcome == Outcome::Unknown
-                && !self.holds(tools, judged.more.identity, false))
-            .then_some(Lack::NoResults),
-        }
-    }
-
-    fn at_reply(&self, view: &View<'_>, judged: &Reply) -> Option<Proof> {
-        if self.ready.rules == Rules::Source {
+        let tools = view.lane.definitions_for(judged.asked_by, judged.order);
+        let Some(tools) = tools else {
+            return Some(Lack::NoDefinitions);
+        };
+        if self.holds(tools, judged.more.identity, false) {
             return None;
         }
+        if judged.outcome == Outcome::Unknown {
+            return Some(Lack::NoResults);
+        }
+        tools.is_open().then_some(Lack::NoDefinitions)
+    }
+
+    /// One proof for each unknown tool among requests that are settled.
+    fn not_executed(
+        &self,
+        view: &View<'_>,
+        wants: &[&Wanted],
+        calls: &[Call],
+        last: Option<Member>,
+    ) -> Vec<Proof> {
+        let mut proofs: Vec<Proof> = Vec::new();
+        let mut told: SmallVec<[NameId; 2]> = SmallVec::new();
+        for want in wants {
+            if told.contains(&want.tool) || !self.never_came(view, want, calls) {
+                continue;
+            }
+            told.push(want.tool);
+            let asked = view.run.asks.wants().iter();
+            let count = asked
+                .filter(|other| other.tool == want.tool && other.order <= want.order)
+                .filter(|other| self.never_came(view, other, calls));
+            proofs.push(Proof {
+                reason: "not_executed",
+                confidence: Confidence::Likely,
+                tool: view.names.text(want.tool),
+                members: [want.member].into_iter().chain(last).collect(),
+                count: count.count(),
+                words: "was asked for, but is not among the tools that the model was given, and was not run",
+            });
+        }
+        proofs
+    }
+
+    /// Whether a request is one for a tool that is not defined and of which no call came.
+    fn never_came(&self, view: &View<'_>, want: &Wanted, calls: &[Call]) -> bool {
+        let Some(tools) = view.lane.definitions_for(want.by, want.order) else {
+            return false;
+        };
+        let proved = |call: &Call| {
+            call.more.identity.bare == want.identity.bare && call.outcome == Outcome::Succeeded
+        };
+        !want.silent
+            && !tools.is_open()
+            && !self.holds(tools, want.identity, false)
+            && !self.ignores(view, want.tool)
+            && !was_run(want, calls)
+            && !calls.iter().any(proved)
+    }
+
+    fn at_reply(&self, view: &View<'_>, judged: &Reply) -> Vec<Proof> {
         if judged.of_run {
-            return self.call_as_text(view, judged);
+            let written = self.call_as_text(view, judged);
+            return written.into_iter().collect();
         }
-        let [before, _] = view.replies().last_chunk::<2>()?;
-        let wanted = self.not_executed(view, before)?;
-        let replies = view.replies().windows(2).filter(|pair| {
-            let found = pair
-                .first()
-                .and_then(|reply| self.not_executed(view, reply));
-            found.is_some_and(|other| other.tool == wanted.tool)
-        });
-        Some(Proof {
-            reason: "not_executed",
-            confidence: Confidence::Likely,
-            tool: view.names.text(wanted.tool),
-            members: SmallVec::from_slice(&[before.member(), judged.member()]),
-            count: replies.count(),
-            words: "was asked for, but is not among the tools that the model was given, and was not run",
-        })
-    }
-
-    /// The tool that an answer asks for, which is not defined and was never called.
-    fn not_executed(&self, view: &View<'_>, reply: &Reply) -> Option<Wanted> {
-        let wanted = reply.wanted?;
-        let tools = view.lane.definitions_for(0, reply.order)?;
-        let ignored = self.ready.of(view.names, wanted.tool);
-        if ignored.is_some_and(|over| over.ignore) || self.holds(tools, wanted.identity, false) {
-            return None;
+        let wants = settled_here(view);
+        if wants.is_empty() {
+            return Vec::new();
         }
-        let ran = view.calls().iter().any(|call| {
-            call.more.identity.bare == wanted.identity.bare
-                || (call.call_id.is_some() && call.call_id == wanted.call_id)
-        });
-        (!ran).then_some(wanted)
+        self.not_executed(view, &wants, view.calls(), Some(judged.member()))
     }
 
     fn call_as_text(&self, view: &View<'_>, judged: &Reply) -> Option<Proof> {
         let written = judged.text.is_some_and(|text| text.call_as_text);
-        (written && view.run.calls == 0 && view.calls().is_empty() && !judged.failed).then(|| {
-            Proof {
-                reason: "call_as_text",
-                confidence: Confidence::Likely,
-                tool: Name::from(""),
-                members: SmallVec::from_slice(&[judged.member()]),
-                count: 1,
-                words: "The run ended with a tool call written as text; no tool was called",
-            }
+        let none = view.run.calls == 0 && view.run.asks.count == 0;
+        (written && none && !judged.failed).then(|| Proof {
+            reason: "call_as_text",
+            confidence: Confidence::Likely,
+            tool: Name::from(""),
+            members: SmallVec::from_slice(&[judged.member()]),
+            count: 1,
+            words: "The run ended with a tool call written as text; no tool was called",
         })
     }
-}
 
-impl Detector for ToolHallucination {
-    fn anomaly(&self) -> AnomalyType {
-        AnomalyType::ToolHallucination
-    }
-
-    fn rules(&self) -> Rules {
-        self.ready.rules
-    }
-
-    fn judge(&self, view: &View<'_>) -> Judgement {
-        let proof = match (view.call(), view.reply()) {
-            (Some(call), _) => self.at_call(view, call),
-            (None, Some(reply)) => Ok(self.at_reply(view, reply)),
-            (None, None) => Ok(None),
-        };
-        let proof = match proof {
-            Ok(Some(proof)) => proof,
-            Ok(None) => return Judgement::Quiet,
-            Err(lack) => return Judgement::NotAssessed(lack),
-        };
-        let own = if proof.count >= WARNING_AT {
+    fn finding(&self, proof: Proof) -> Finding {
+        let count = proof.count.max(1);
+        let own = if count >= WARNING_AT {
             Severity::Warning
         } else {
             Severity::Info
         };
-        let count = proof.count.max(1);
         let again = if count > 1 {
             format!(", {count} times by now")
         } else {
             String::new()
         };
         let named = !proof.tool.is_empty();
-        Judgement::Found(Box::new(Finding {
+        Finding {
             anomaly: AnomalyType::ToolHallucination,
             rule: match proof.reason {
                 "not_executed" => 2,
@@ -228,7 +245,54 @@ impl Detector for ToolHallucination {
                 proof.words.to_owned()
             }),
             tool: named.then_some(proof.tool),
-        }))
+        }
+    }
+
+    fn findings(&self, proofs: Vec<Proof>) -> Judgement {
+        Judgement::of(proofs.into_iter().map(|p| self.finding(p)).collect())
+    }
+}
+
+impl Detector for ToolHallucination {
+    fn anomaly(&self) -> AnomalyType {
+        AnomalyType::ToolHallucination
+    }
+
+    fn rules(&self) -> Rules {
+        self.ready.rules
+    }
+
+    fn judge(&self, view: &View<'_>) -> Judgement {
+        match (view.call(), view.reply()) {
+            (Some(call), _) => match self.at_call(view, call) {
+                Ok(proof) => self.findings(proof.into_iter().collect()),
+                Err(lack) => Judgement::NotAssessed(lack),
+            },
+            (None, Some(reply)) if self.ready.rules == Rules::Aware => {
+                self.findings(self.at_reply(view, reply))
+            }
+            (None, _) => Judgement::Quiet,
+        }
+    }
+
+    fn judge_end(&self, view: &View<'_>) -> Judgement {
+        if self.ready.rules == Rules::Source {
+            return Judgement::Quiet;
+        }
+        let calls = view.lane.calls();
+        let mut proofs = self.not_executed(view, &not_told(view), calls, None);
+        // Definitions that came with the agent's span, when the calls had been judged already.
+        let bit = 1u32 << (AnomalyType::ToolHallucination as u8);
+        let late = calls.iter().filter(|call| call.fired & bit == 0);
+        proofs.extend(
+            late.filter(|call| !self.ignores(view, call.tool))
+                .filter_map(|call| self.call_proof(view, call, calls)),
+        );
+        let last = view
+            .reply()
+            .filter(|last| !last.of_run && !last.asks_for_calls && !view.run.text_call_on_run);
+        proofs.extend(last.and_then(|last| self.call_as_text(view, last)));
+        self.findings(proofs)
     }
 }
 
@@ -237,7 +301,7 @@ mod tests {
     use super::super::testing::{Bench, SECOND, claim, finding};
     use super::*;
     use crate::lanes::{Definitions, Order};
-    use crate::model::{Claim, Failure, Finish, Timestamp};
+    use crate::model::{Claim, Definition, Failure, Finish, Timestamp};
 
     fn name(text: &str) -> ToolIdentity {
         let folded: String = text.to_lowercase().replace(['_', '-'], "");
@@ -250,21 +314,25 @@ mod tests {
     }
 
     fn given(bench: &mut Bench, names: &[&str]) {
-        let mut hashes: Vec<u64> = names
-            .iter()
-            .map(|text| name(text))
-            .flat_map(|one| [one.exact, one.folded, one.bare])
-            .collect();
-        hashes.sort_unstable();
+        given_open(bench, names, false);
+    }
+
+    fn given_open(bench: &mut Bench, names: &[&str], open: bool) {
+        let list = names.iter().map(|text| Definition {
+            identity: name(text),
+            ..Definition::default()
+        });
+        let id = hash(names.concat().as_bytes());
         bench.lane.note_definitions(Definitions {
             order: Order::default(),
             by: 0,
-            tools: ToolSet {
-                id: hash(names.concat().as_bytes()),
-                names: [].into(),
-                hashes: hashes.into(),
-            },
+            tools: ToolSet::new(id, [].into(), list.collect(), open),
         });
+    }
+
+    /// An answer that asks for these tools.
+    fn asks(bench: &mut Bench, tools: &[&str]) {
+        bench.asks(tools, |want, tool| want.identity = name(tool));
     }
 
     fn called(bench: &mut Bench, tool: &str, outcome: Outcome, unknown: bool) {
@@ -342,29 +410,119 @@ mod tests {
     }
 
     #[test]
-    fn a11_asked_for_and_never_run() {
+    fn a11_open_definitions_prove_nothing_but_what_the_answer_says_does() {
+        let mut bench = Bench::default();
+        given_open(&mut bench, &["tool_search"], true);
+        called(&mut bench, "other", FAILED, false);
+        called(&mut bench, "other", FAILED, true);
+        assert_eq!(
+            reasons(Rules::Aware, &bench),
+            [(1, Some("not_defined"), Severity::Info)]
+        );
+        let detector = ToolHallucination::new(&Config::default(), Rules::Aware);
+        let lacking = Judgement::NotAssessed(Lack::NoDefinitions);
+        assert_eq!(bench.at(&detector, 0), lacking);
+        asks(&mut bench, &["ghost"]);
+        bench.reply(None, Finish::Stop);
+        assert_eq!(bench.last_reply(&detector), Judgement::Quiet);
+    }
+
+    fn all(judgement: Judgement) -> Vec<(String, u32, u32, usize)> {
+        let findings = match judgement {
+            Judgement::Found(finding) => vec![*finding],
+            Judgement::Several(findings) => findings,
+            _ => Vec::new(),
+        };
+        let told = findings.into_iter().map(|finding| {
+            let step = finding.judged().unwrap().step;
+            let tool = finding.tool.as_deref().unwrap_or_default();
+            (tool.to_owned(), finding.count, step, finding.members.len())
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn a11_every_tool_asked_for_and_never_run_at_the_next_answer() {
         let mut bench = Bench::default();
         given(&mut bench, &["bash"]);
-        let wanted = |bench: &mut Bench, tool: &str| {
-            let mut reply = bench.blank_reply(None, Finish::ToolCalls);
-            let call = bench.blank(tool, tool);
-            reply.wanted = Some(Wanted {
-                call_id: None,
-                tool: call.tool,
-                identity: name(tool),
-            });
-            bench.push_reply(reply);
-        };
         let detector = ToolHallucination::new(&Config::default(), Rules::Aware);
-        wanted(&mut bench, "ghost");
+        asks(&mut bench, &["ghost", "bash", "spook", "ghost"]);
         assert_eq!(bench.last_reply(&detector), Judgement::Quiet);
         bench.reply(None, Finish::Stop);
-        let found = finding(bench.last_reply(&detector)).unwrap();
-        assert_eq!((found.reason, found.rule), (Some("not_executed"), 2));
-        wanted(&mut bench, "later");
+        assert_eq!(
+            all(bench.last_reply(&detector)),
+            [("ghost".to_owned(), 2, 1, 2), ("spook".to_owned(), 1, 1, 2)]
+        );
+        bench.reply(None, Finish::Stop);
+        assert_eq!(bench.last_reply(&detector), Judgement::Quiet, "told once");
+        asks(&mut bench, &["ghost"]);
+        assert_eq!(
+            all(bench.at_end(&detector)),
+            [("ghost".to_owned(), 3, 3, 1)]
+        );
+        bench
+            .run
+            .asks
+            .wants_mut()
+            .iter_mut()
+            .for_each(|want| want.told = true);
+        asks(&mut bench, &["later"]);
         called(&mut bench, "later", Outcome::Succeeded, false);
+        assert_eq!(bench.at_end(&detector), Judgement::Quiet);
         bench.reply(None, Finish::Stop);
         assert_eq!(bench.last_reply(&detector), Judgement::Quiet);
+    }
+
+    #[test]
+    fn a11_an_answer_that_overlaps_settles_nothing() {
+        let mut bench = Bench::default();
+        given(&mut bench, &["bash"]);
+        let detector = ToolHallucination::new(&Config::default(), Rules::Aware);
+        asks(&mut bench, &["ghost"]);
+        let mut other = bench.blank_reply(None, Finish::Stop);
+        other.end = Timestamp::from_nanos(90 * SECOND);
+        other.start = Timestamp::ZERO;
+        bench.push_reply(other);
+        // It began before the request was made.
+        assert_eq!(bench.last_reply(&detector), Judgement::Quiet);
+        assert_eq!(all(bench.at_end(&detector)).len(), 1);
+    }
+
+    #[test]
+    fn a11_definitions_of_the_agent_come_last() {
+        let mut bench = Bench::default();
+        called(&mut bench, "ghost", FAILED, false);
+        bench.reply(None, Finish::Stop);
+        let detector = ToolHallucination::new(&Config::default(), Rules::Aware);
+        let lacking = Judgement::NotAssessed(Lack::NoDefinitions);
+        assert_eq!(bench.at(&detector, 0), lacking);
+        assert_eq!(bench.at_end(&detector), Judgement::Quiet);
+        given(&mut bench, &["bash"]);
+        assert_eq!(
+            all(bench.at_end(&detector)),
+            [("ghost".to_owned(), 1, 0, 1)]
+        );
+    }
+
+    #[test]
+    fn a11_a_last_answer_that_is_a_call_written_as_text() {
+        let detector = ToolHallucination::new(&Config::default(), Rules::Aware);
+        for (calls, asked, told, fires) in [
+            (0, 0, false, true),
+            (1, 0, false, false),
+            (0, 1, false, false),
+            (0, 0, true, false),
+        ] {
+            let mut bench = Bench::default();
+            bench.run.calls = calls;
+            bench.run.asks.count = asked;
+            bench.run.text_call_on_run = told;
+            let mut text = claim("call", Claim::None);
+            text.call_as_text = true;
+            bench.reply(Some(text), Finish::Stop);
+            assert_eq!(bench.last_reply(&detector), Judgement::Quiet);
+            assert_eq!(finding(bench.at_end(&detector)).is_some(), fires);
+        }
     }
 
     #[test]

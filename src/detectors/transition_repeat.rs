@@ -293,9 +293,11 @@ impl TransitionRepeat {
     }
 }
 
-/// Whether a call can only look (A6): by its role, or a command without an effect.
+/// Whether a call can only look (A6): by its role, or a command without an effect; `readOnlyHint: false` says
+/// that it cannot.
 pub(super) fn changes_nothing(past: &Past<'_>, call: &Call) -> bool {
     call.changes.is_empty()
+        && call.more.hints.read_only != Some(false)
         && matches!(
             past.role(call),
             Role::Read | Role::Poll | Role::Fetch | Role::Search | Role::Shell

@@ -30,7 +30,7 @@ pub(super) fn weight(call: &Call, limit: i64, rules: Rules) -> i64 {
     match rules {
         Rules::Source => writes,
         Rules::Aware => {
-            let twice = i64::from(call.more.deletes.min(DELETES_DOUBLED_MAX));
+            let twice = i64::from(deletes_of(call).min(DELETES_DOUBLED_MAX));
             (writes + twice).min((limit / 2).max(1))
         }
     }
@@ -87,11 +87,12 @@ impl WriteStorm {
         let recent = view
             .calls()
             .iter()
-            .filter(|call| judged.end.since(call.end) < self.window && self.is_write(view, call));
+            .filter(|call| judged.end.since(call.end) < self.window && self.is_write(view, call))
+            .filter(|call| !self.does_nothing_more(view, call));
         let sum = |weight: fn(&Call) -> u16| -> i64 {
             recent.clone().map(|call| i64::from(weight(call))).sum()
         };
-        let (writes, deletes) = (sum(|call| call.more.writes), sum(|call| call.more.deletes));
+        let (writes, deletes) = (sum(|call| call.more.writes), sum(deletes_of));
         let weights = recent.clone();
         let weight: i64 = weights
             .map(|call| weight(call, self.limit, self.ready.rules))
@@ -134,6 +135,19 @@ impl WriteStorm {
         })
     }
 
+    /// Whether a call only repeats one of the window and its tool says that this changes nothing more
+    /// (`idempotentHint`).
+    fn does_nothing_more(&self, view: &View<'_>, call: &Call) -> bool {
+        call.more.hints.idempotent == Some(true)
+            && call.key.is_some()
+            && view.calls().iter().any(|other| {
+                other.order < call.order
+                    && (other.key, other.tool) == (call.key, call.tool)
+                    && call.end.since(other.end) < self.window
+                    && self.is_write(view, other)
+            })
+    }
+
     /// One file written anew as a whole, again and again, and nothing looked at in between.
     fn rewrite(&self, view: &View<'_>, judged: &Call) -> Option<Finding> {
         let path = judged.more.rewrites;
@@ -174,6 +188,15 @@ impl WriteStorm {
             tool: Some(tool),
         })
     }
+}
+
+/// What a call deletes: nothing when its tool is said to be not destructive (`destructiveHint: false`). The
+/// other way round the hint says too little: servers set it on every click and every edit.
+fn deletes_of(call: &Call) -> u16 {
+    if call.more.hints.destructive == Some(false) {
+        return 0;
+    }
+    call.more.deletes
 }
 
 impl Detector for WriteStorm {

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
-use crate::model::Usage;
+use crate::model::{Hints, Usage};
 use crate::otlp::{SpanView, Value};
 
 use super::raw::Text;
-use super::values;
+use super::{tools, values};
 
 /// Most attributes looked at in one span (DESIGN 4).
 pub(super) const ATTRIBUTES: usize = 1024;
@@ -70,6 +70,8 @@ pub(super) struct Fields<'a> {
     best: [(u8, Value<'a>); FIELDS],
     /// Some attribute that ends in `error` is true (P32).
     error_flag: bool,
+    /// What attributes say of the tool, whatever stands before the name of the hint.
+    pub(super) hints: Hints,
 }
 
 impl<'a> Fields<'a> {
@@ -82,12 +84,21 @@ impl<'a> Fields<'a> {
         let mut fields = Self {
             best: [(u8::MAX, Value::Empty); FIELDS],
             error_flag: false,
+            hints: Hints::default(),
         };
         for (key, value) in span.attributes().take(ATTRIBUTES) {
             match table.0.get(key) {
                 Some((field, rank)) => fields.offer(*field, *rank, value),
-                None if matches!(value, Value::Bool(true)) => {
-                    fields.error_flag |= key.ends_with(".error") || key.ends_with("is_error");
+                None if matches!(value, Value::Bool(_)) => {
+                    let says = value == Value::Bool(true);
+                    fields.error_flag |=
+                        says && (key.ends_with(".error") || key.ends_with("is_error"));
+                    let name = key.rsplit('.').next().unwrap_or(key);
+                    tools::hint(name, if says { "true" } else { "false" }, &mut fields.hints);
+                }
+                None if key.ends_with("tool.annotations") => {
+                    let annotations = values::text(value).unwrap_or_default();
+                    fields.hints = fields.hints.or(tools::annotations(&annotations));
                 }
                 None => other(key, value),
             }

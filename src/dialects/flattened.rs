@@ -27,6 +27,7 @@ pub(super) struct Flat<'a> {
     last_user: Option<usize>,
     inputs_seen: bool,
     tools: Vec<(usize, Text<'a>)>,
+    tools_left_out: bool,
     /// `graph.node.id`.
     pub(super) node: Option<&'a str>,
 }
@@ -92,10 +93,13 @@ impl<'a> Flat<'a> {
             }
         } else if let Some(rest) = rest.strip_prefix("tools.")
             && let Some((place, "tool.json_schema")) = indexed(rest)
-            && self.tools.len() < ITEMS
         {
-            self.tools
-                .extend(values::text(value).map(|text| (place, text)));
+            if self.tools.len() < ITEMS {
+                let text = values::text(value).map(|text| (place, text));
+                self.tools.extend(text);
+            } else {
+                self.tools_left_out = true;
+            }
         }
     }
 
@@ -197,11 +201,15 @@ impl<'a> Flat<'a> {
         }
     }
 
-    pub(super) fn definitions(&mut self) -> Option<Definitions<'a>> {
-        if self.tools.is_empty() {
+    /// The definitions, where all of them came: one that an SDK's limit on attributes left out would look
+    /// invented.
+    pub(super) fn definitions(&mut self, span: &SpanView<'a>) -> Option<Definitions<'a>> {
+        self.tools.sort_by_key(|(place, _)| *place);
+        let places = self.tools.iter().map(|(place, _)| *place);
+        let in_a_row = places.eq(0..self.tools.len());
+        if self.tools.is_empty() || self.tools_left_out || !in_a_row || !span.has_all_attributes() {
             return None;
         }
-        self.tools.sort_by_key(|(place, _)| *place);
         let parts = self.tools.drain(..).map(|(_, text)| text).collect();
         Some(Definitions { parts })
     }

@@ -23,7 +23,7 @@ pub use envelopes::{BareArguments, BareResult, bare_arguments, bare_result, fina
 pub use messages::goal_text;
 pub use origin::{Origin, origin, resource_text};
 pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};
-pub use tools::tool_names;
+pub use tools::{Tool, Tools, tools};
 
 use crate::model::{OUR_SCOPE, SYNTHETIC};
 use crate::otlp::{Seen, Value};

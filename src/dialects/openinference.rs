@@ -83,7 +83,7 @@ fn read<'a>(seen: &Seen<'a>, kind: Value<'a>) -> Option<Raw<'a>> {
         Part::ModelCall => {
             raw.usage = fields.usage();
             raw.input = flat.input(span);
-            raw.definitions = flat.definitions();
+            raw.definitions = flat.definitions(span);
             raw.reply = flat.reply();
             if let Some(finish) = fields.text(Field::Finish) {
                 raw.reply.finish = Some(finish);
@@ -104,6 +104,7 @@ fn tool_call<'a>(fields: &Fields<'a>, span: &SpanView<'a>, raw: &mut Raw<'a>) {
         .or((!name.is_empty()).then_some(Cow::Borrowed(name)));
     raw.call_id = fields.text(Field::CallId);
     raw.arguments = fields.text(Field::Arguments);
+    raw.hints = fields.hints;
     raw.result = fields.text(Field::Result);
 }
 

@@ -188,6 +188,7 @@ fn tool_call<'a>(fields: &Fields<'a>, events: Events<'a>, span: &SpanView<'a>, r
     });
     raw.call_id = fields.name(Field::CallId).or(events.call_id);
     raw.arguments = fields.text(Field::Arguments).or(events.arguments);
+    raw.hints = fields.hints;
     raw.result = fields
         .text(Field::Result)
         .or_else(|| events.output.and_then(tool_response))

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::model::Usage;
+use crate::model::{Hints, Usage};
 
 /// A text of the body: borrowed as it stands, owned only where an escape or a structured value forced it.
 pub type Text<'a> = Cow<'a, str>;
@@ -36,6 +36,8 @@ pub struct Raw<'a> {
     pub tool: Option<Text<'a>>,
     /// The id under which a model asked for the call.
     pub call_id: Option<Text<'a>>,
+    /// What the span says of the tool: see [`crate::model::Hints`].
+    pub hints: Hints,
     /// Arguments of the call, as JSON text where they were structured.
     pub arguments: Option<Text<'a>>,
     /// What the call gave back, as JSON text where it was structured.
@@ -122,7 +124,7 @@ pub struct Input<'a> {
     pub latest: Option<Text<'a>>,
 }
 
-/// Tool definitions, still encoded: [`super::tool_names`] reads them. Each part is a JSON array of
+/// Tool definitions, still encoded: [`super::tools`] reads them. Each part is a JSON array of
 /// definitions or names, one definition, or a bare name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definitions<'a> {

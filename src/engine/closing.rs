@@ -4,8 +4,9 @@ use smallvec::SmallVec;
 
 use crate::model::{AnomalyType, Timestamp, TraceId};
 use crate::policies::{Place, Steps};
-use crate::sessions::{CloseReason, Run, Site};
+use crate::sessions::{CloseReason, Pending, Run, Site};
 
+use super::opinion::{Opinion, ask_at_end, case_of};
 use super::{ClosedRun, Engine, Output};
 
 impl Engine {
@@ -88,6 +89,9 @@ impl Engine {
             run.incomplete |= matches!(reason, CloseReason::Memory | CloseReason::Shutdown);
         }
         self.settle_all(trace, now, out);
+        if !self.settings.sessions.source {
+            self.judge_ends(trace, now, out);
+        }
         let Some(run) = self.sessions.close(trace, now) else {
             return;
         };
@@ -114,6 +118,53 @@ impl Engine {
             not_assessed,
             reason,
         });
+    }
+
+    /// Judges the lanes of a run that is over, for what only its end could show. What is found is late: its
+    /// span has left.
+    fn judge_ends(&mut self, trace: TraceId, now: Timestamp, out: &mut Output) {
+        let Some(run) = self.sessions.run(trace) else {
+            return;
+        };
+        let lasts: Vec<Pending> = run
+            .lanes
+            .iter()
+            .filter_map(|lane| {
+                let reply = lane.lane.replies().last().map(|r| (false, r.order, r.span));
+                let call = || lane.lane.calls().last().map(|c| (true, c.order, c.span));
+                let (is_call, order, span) = reply.or_else(call)?;
+                Some(Pending {
+                    lane: lane.id,
+                    is_call,
+                    is_claim: false,
+                    order,
+                    span,
+                    due: now,
+                    arrived: Timestamp::ZERO,
+                    waits_for_parents: false,
+                    site: Site::GONE,
+                })
+            })
+            .collect();
+        for mut last in lasts {
+            let run = self.sessions.run(trace);
+            let Some(case) = run.and_then(|run| case_of(&self.sessions, &self.tables, run, &last))
+            else {
+                continue;
+            };
+            let opinion = ask_at_end(&self.tables, &self.strikes, &case);
+            let moment = case.moment;
+            self.note_panics(&opinion, out);
+            for finding in opinion.findings {
+                last.span = finding.judged().map_or(last.span, |member| member.span);
+                let one = Opinion {
+                    findings: vec![finding],
+                    choice: opinion.choice,
+                    ..Opinion::default()
+                };
+                self.report(trace, &last, one, moment, now, None, out);
+            }
+        }
     }
 
     /// The types that could not be judged in a run, or not all the time.

@@ -94,6 +94,7 @@ impl Engine {
             self.observe(step, &mut work, now, out);
         }
         for run in work.touched.clone() {
+            self.sessions.check_arguments(run);
             self.settle_run(run, now, Some(&mut work), out);
         }
         self.report_overdue(overdue, &read, out);

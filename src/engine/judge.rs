@@ -224,11 +224,7 @@ impl Engine {
         work: Option<&mut Work>,
         out: &mut Output,
     ) {
-        for anomaly in &opinion.panicked {
-            bump(&mut self.counters.detector_errors, *anomaly);
-            let off = self.strikes.add(*anomaly);
-            out.panics.push((*anomaly, off));
-        }
+        self.note_panics(&opinion, out);
         let found: SmallVec<[AnomalyType; 4]> = opinion
             .findings
             .iter()
@@ -251,8 +247,35 @@ impl Engine {
                 }
             }
         }
+        self.note_told(trace, &opinion.findings);
         self.pass(trace, &pending, key, &found, moment);
         self.report(trace, &pending, opinion, moment, now, work, out);
+    }
+
+    /// What was found about a request (its answer is the first member) is told once.
+    fn note_told(&mut self, trace: TraceId, findings: &[Finding]) {
+        for finding in findings {
+            let about_request = matches!(
+                finding.anomaly,
+                AnomalyType::ToolHallucination | AnomalyType::InvalidArgs
+            ) && finding.rule == 2;
+            if let (true, Some(asking), Some(tool)) =
+                (about_request, finding.members.first(), &finding.tool)
+            {
+                let tool = self.sessions.names.id(tool);
+                if let Some(run) = self.sessions.run_mut(trace) {
+                    run.facts.asks.note_told(asking.step, tool);
+                }
+            }
+        }
+    }
+
+    pub(super) fn note_panics(&mut self, opinion: &Opinion, out: &mut Output) {
+        for anomaly in &opinion.panicked {
+            bump(&mut self.counters.detector_errors, *anomaly);
+            let off = self.strikes.add(*anomaly);
+            out.panics.push((*anomaly, off));
+        }
     }
 
     /// Tells the episodes that a step went by.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use smallvec::SmallVec;
 
 use crate::detectors::{Choice, Detector, Judgement, Tables, Who};
-use crate::lanes::{At, Order, View};
+use crate::lanes::{At, NameId, Order, View};
 use crate::model::{AnomalyType, Finding, Lack, Timestamp};
 use crate::policies::Moment;
 use crate::sessions::{LaneId, Pending, Run, Sessions};
@@ -65,7 +65,12 @@ pub(super) fn choice_for(tables: &Tables, run: &Run, lane: LaneId, order: Order)
     let reply = reply.and_then(|at| lane.lane.replies().get(at));
     let (audience, tool) = match (call, reply) {
         (Some(call), _) => (call.audience, Some(call.tool)),
-        (None, Some(reply)) => (reply.audience, reply.wanted.map(|wanted| wanted.tool)),
+        (None, Some(reply)) => {
+            // An answer is judged by one table: that of the first tool it asks for.
+            let mut wants = run.facts.asks.wants().iter();
+            let first = wants.find(|wanted| wanted.order == order);
+            (reply.audience, first.map(|wanted| wanted.tool))
+        }
         (None, None) => return Choice::default(),
     };
     tables.choose(&Who {
@@ -107,7 +112,7 @@ pub(super) fn case_of<'a>(
     };
     let (audience, tool) = match (view.call(), view.reply()) {
         (Some(call), _) => (call.audience, Some(call.tool)),
-        (None, Some(reply)) => (reply.audience, reply.wanted.map(|wanted| wanted.tool)),
+        (None, Some(reply)) => (reply.audience, unmet(run, reply.order)),
         (None, None) => (0, None),
     };
     let choice = tables.choose(&Who {
@@ -131,7 +136,34 @@ pub(super) fn case_of<'a>(
     })
 }
 
+/// The tool of the newest request before an answer that no call has met: what can be found there is about it.
+fn unmet(run: &Run, before: Order) -> Option<NameId> {
+    let mut wants = run.facts.asks.wants().iter().rev();
+    wants
+        .find(|want| want.order < before && !want.ran)
+        .map(|want| want.tool)
+}
+
 pub(super) fn ask_all(tables: &Tables, strikes: &Strikes, case: &Case<'_>) -> Opinion {
+    ask_with(tables, strikes, case, case.fired, |detector, view| {
+        detector.judge(view)
+    })
+}
+
+/// What the detectors say of a lane whose run is over.
+pub(super) fn ask_at_end(tables: &Tables, strikes: &Strikes, case: &Case<'_>) -> Opinion {
+    ask_with(tables, strikes, case, 0, |detector, view| {
+        detector.judge_end(view)
+    })
+}
+
+fn ask_with(
+    tables: &Tables,
+    strikes: &Strikes,
+    case: &Case<'_>,
+    fired: u32,
+    ask: impl Fn(&dyn Detector, &View<'_>) -> Judgement,
+) -> Opinion {
     let mut opinion = Opinion {
         choice: case.choice,
         ..Opinion::default()
@@ -145,7 +177,7 @@ pub(super) fn ask_all(tables: &Tables, strikes: &Strikes, case: &Case<'_>) -> Op
             return Judgement::Quiet;
         }
         // A detector has no state that a panic could leave half changed.
-        catch_unwind(AssertUnwindSafe(|| detector.judge(view))).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| ask(detector, view))).unwrap_or_else(|_| {
             panicked.push(detector.anomaly());
             Judgement::Quiet
         })
@@ -155,8 +187,13 @@ pub(super) fn ask_all(tables: &Tables, strikes: &Strikes, case: &Case<'_>) -> Op
             Judgement::Quiet => {}
             Judgement::NotAssessed(lack) => opinion.lacks.push((anomaly, lack)),
             Judgement::Found(finding) => {
-                if case.fired & (1 << (anomaly as u8)) == 0 {
+                if fired & (1 << (anomaly as u8)) == 0 {
                     opinion.findings.push(*finding);
+                }
+            }
+            Judgement::Several(findings) => {
+                if fired & (1 << (anomaly as u8)) == 0 {
+                    opinion.findings.extend(findings);
                 }
             }
         }

@@ -78,6 +78,8 @@ pub(crate) fn call(trace_n: u8, span_n: u32, end: u64, key: &str, answer: &str) 
         unknown_tool: false,
         sketch: [0; 32],
         arguments: Arguments::Valid,
+        given: None,
+        hints: Default::default(),
         truncated: false,
         unparsed: false,
         ignored: Default::default(),
@@ -166,6 +168,10 @@ pub(crate) fn asking(trace_n: u8, span_n: u32, end: u64, call_id: u64, role: Rol
             key: None,
             arguments: Arguments::Valid,
             role,
+            fit: Default::default(),
+            breach: None,
+            given: None,
+            silent: false,
         });
     }
     step

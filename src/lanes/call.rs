@@ -1,8 +1,8 @@
 //! What a lane keeps of one tool call and of one model answer.
 
 use crate::model::{
-    Answer, Arguments, Bearing, CallId, Failure, Finish, Ignored, Member, Outcome, Role, Scope,
-    Sketch, SpanId, Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
+    Answer, Arguments, Bearing, CallId, Failure, Finish, Fit, Hints, Ignored, Member, Outcome,
+    Role, Scope, Sketch, SpanId, Targets, TextFacts, Timestamp, ToolIdentity, TraceId,
 };
 
 use super::NameId;
@@ -46,17 +46,14 @@ pub struct More {
     pub host: Option<NameId>,
     /// How it stands to the goal, as far as worked out (goal_drift).
     pub bearing: Bearing,
-}
-
-/// A call that a model answer asked for, as a lane remembers it.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted {
-    /// The id under which it was asked for.
-    pub call_id: Option<CallId>,
-    /// Its tool.
-    pub tool: NameId,
-    /// The tool's name as it is looked up in definitions.
-    pub identity: ToolIdentity,
+    /// Whether its arguments fit the tool's schema; how they do not, the run's [`super::Asks`] know.
+    pub fit: Fit,
+    /// Its arguments are of a form that is not held against a schema (a bare value for a tool's only one).
+    pub bare: bool,
+    /// A model answer is known to have asked for it.
+    pub asked: bool,
+    /// What span and definition say of the tool.
+    pub hints: Hints,
 }
 
 /// A tool call as a lane remembers it.
@@ -183,8 +180,6 @@ pub struct Reply {
     pub finish: Finish,
     /// It asks for tools.
     pub asks_for_calls: bool,
-    /// The first of the calls it asks for whose tool its lane's definitions lack, as far as known when it came.
-    pub wanted: Option<Wanted>,
     /// The request or the run failed.
     pub failed: bool,
     /// It is the output of an agent run, not of a model call.

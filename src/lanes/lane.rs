@@ -168,6 +168,11 @@ impl Lane {
             + self.replies.capacity() * size_of::<Reply>()
             + self.definitions.capacity() * size_of::<Definitions>()
             + self.meter.heap_bytes()
+            + self
+                .definitions
+                .iter()
+                .map(|d| d.tools.bytes())
+                .sum::<usize>()
     }
 }
 

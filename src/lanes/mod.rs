@@ -1,6 +1,7 @@
 //! The state that detectors look at: lanes (ordered steps of one agent in one run) and ledgers
 //! (order-free facts of one conversation). Bounded; no clock; no judgement.
 
+mod asks;
 mod call;
 mod lane;
 mod ledger;
@@ -9,7 +10,8 @@ mod names;
 mod trail;
 mod view;
 
-pub use call::{Call, More, Order, Reply, Wanted};
+pub use asks::{Asks, Slip, Wanted};
+pub use call::{Call, More, Order, Reply};
 pub use lane::{Definitions, Lane, Place};
 pub use ledger::{Check, Contact, Edit, FACTS_MAX, Ledger, Target};
 pub use meter::{Amount, Cost, Limit, Meter, Spent, Turns};

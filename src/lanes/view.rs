@@ -3,7 +3,7 @@
 use crate::model::{Bill, Outcome, Timestamp, Usage, Words};
 
 use super::lane::forget;
-use super::{Call, Lane, Ledger, Names, Order, Reply, Trail, Turns};
+use super::{Asks, Call, Lane, Ledger, Names, Order, Reply, Trail, Turns};
 
 /// One call's outcome, as a run remembers it over all lanes (error_rate).
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,8 @@ struct Payment {
 pub struct RunFacts {
     /// Outcomes of the run's last calls over all lanes, by order; bounded by [`RunFacts::forget`].
     pub outcomes: Vec<RunOutcome>,
+    /// What its model answers asked for.
+    pub asks: Asks,
     /// Tool calls executed in the run.
     pub calls: u32,
     /// What was spent turn by turn; counts only where a budget is set.
@@ -38,6 +40,8 @@ pub struct RunFacts {
     pub last_call_end: Option<Timestamp>,
     /// Arguments, results, definitions and texts seen at all: decides between quiet and not assessed.
     pub seen_arguments: bool,
+    /// The span of a run gave out a tool call written as text.
+    pub text_call_on_run: bool,
     /// Some call carried its result.
     pub seen_results: bool,
     /// Some model step carried tool definitions.
@@ -124,6 +128,7 @@ impl RunFacts {
         self.outcomes.capacity() * size_of::<RunOutcome>()
             + self.payments.capacity() * size_of::<Payment>()
             + self.turns.heap_bytes()
+            + self.asks.heap_bytes()
             + trail
     }
 

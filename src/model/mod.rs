@@ -15,6 +15,7 @@ mod release;
 mod sketch;
 mod step;
 mod time;
+mod tools;
 mod topic;
 pub mod units;
 
@@ -36,8 +37,8 @@ pub use release::{
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{
     Action, AgentRun, Answer, Arguments, CallId, Claim, Failure, Finish, Goal, Link, ModelCall,
-    Outcome, Repetition, Requested, Service, Step, TextFacts, ToolCall, ToolIdentity, ToolSet,
-    Usage,
+    Outcome, Repetition, Requested, Service, Step, TextFacts, ToolCall, ToolIdentity, Usage,
 };
 pub use time::Timestamp;
+pub use tools::{Breach, Definition, Fit, Hints, Shape, ToolSet};
 pub use topic::{Bearing, Topics, Words};

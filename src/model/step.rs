@@ -4,7 +4,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Effects, Ignored, Name, Reach, Role, Sketch, SpanId, Timestamp, Topics, TraceId, Words,
+    Breach, Effects, Fit, Hints, Ignored, Name, Reach, Role, Sketch, SpanId, Timestamp, ToolSet,
+    Topics, TraceId, Words,
 };
 
 /// One action of an agent.
@@ -109,6 +110,11 @@ pub struct ToolCall {
     pub unknown_tool: bool,
     /// Arguments that are no JSON or were refused by validation, when that could be seen.
     pub arguments: Arguments,
+    /// The arguments without their wrapping, to be held against the tool's schema once it is known which one
+    /// holds, and then dropped; `None` when not captured or too long.
+    pub given: Option<Box<str>>,
+    /// What the span itself says of the tool.
+    pub hints: Hints,
     /// A text was longer than what is read of it.
     pub truncated: bool,
     /// The command could not be taken apart: effects are unknown.
@@ -228,25 +234,14 @@ pub struct Requested {
     pub arguments: Arguments,
     /// What kind of tool it is.
     pub role: Role,
-}
-
-/// The tools a model was given, shared between all steps that carry the same text.
-#[derive(Clone, Debug, Default)]
-pub struct ToolSet {
-    /// Hash of the raw definitions.
-    pub id: u64,
-    /// Folded names, sorted.
-    pub names: std::sync::Arc<[Name]>,
-    /// Hashes of the names in all three readings of [`ToolIdentity`], sorted.
-    pub hashes: std::sync::Arc<[u64]>,
-}
-
-impl ToolSet {
-    /// Whether a name stands among the definitions, in one of its readings. Readings never meet by chance:
-    /// each is hashed with its own seed.
-    pub fn holds(&self, hash: u64) -> bool {
-        self.hashes.binary_search(&hash).is_ok()
-    }
+    /// Whether they fit the schema among the definitions of the same model step.
+    pub fit: Fit,
+    /// How they break it.
+    pub breach: Option<Breach>,
+    /// As [`ToolCall::given`], only where the model step carries no definitions of its own.
+    pub given: Option<Box<str>>,
+    /// A tool by which frameworks hand over to another agent or end the run: it leaves no span of a call.
+    pub silent: bool,
 }
 
 /// Hashes of a tool's name, in the three readings in which names are compared.
@@ -258,12 +253,6 @@ pub struct ToolIdentity {
     pub folded: u64,
     /// Folded, without the prefix that a tool server adds.
     pub bare: u64,
-}
-
-impl PartialEq for ToolSet {
-    fn eq(&self, other: &Self) -> bool {
-        self.id == other.id
-    }
 }
 
 /// What is read from the goal, once per run.

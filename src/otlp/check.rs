@@ -121,6 +121,7 @@ struct Draft<'a> {
     end: u64,
     status: StatusView<'a>,
     attributes: usize,
+    attributes_dropped: u64,
     events: Option<&'a [u8]>,
     event_count: usize,
     links: Option<&'a [u8]>,
@@ -153,12 +154,10 @@ pub(super) fn check_span<'b, 'a: 'b>(
             (span::KIND, Wire::Varint(number)) => draft.kind = SpanKind::of(number),
             (span::START, Wire::Fixed64(nanos)) => draft.start = nanos,
             (span::END, Wire::Fixed64(nanos)) => draft.end = nanos,
-            (
-                span::DROPPED_ATTRIBUTES_COUNT
-                | span::DROPPED_EVENTS_COUNT
-                | span::DROPPED_LINKS_COUNT,
-                Wire::Varint(_),
-            )
+            (span::DROPPED_ATTRIBUTES_COUNT, Wire::Varint(number)) => {
+                draft.attributes_dropped = number;
+            }
+            (span::DROPPED_EVENTS_COUNT | span::DROPPED_LINKS_COUNT, Wire::Varint(_))
             | (span::FLAGS, Wire::Fixed32(_)) => {}
             (span::TRACE_ID..=span::FLAGS, _) => return Err(Fault::wire_type(field.number)),
             _ => {}
@@ -240,6 +239,7 @@ impl<'a> Draft<'a> {
             status: self.status,
             attributes,
             attributes_left_out: self.attributes - attributes.len(),
+            attributes_dropped: self.attributes_dropped,
             events: self.events.unwrap_or_default(),
             links: self.links.unwrap_or_default(),
         })

@@ -197,6 +197,7 @@ pub struct SpanView<'a> {
     pub(super) status: StatusView<'a>,
     pub(super) attributes: &'a [(&'a str, Value<'a>)],
     pub(super) attributes_left_out: usize,
+    pub(super) attributes_dropped: u64,
     /// From the first event on; empty when there is none.
     pub(super) events: &'a [u8],
     /// From the first link on; empty when there is none.
@@ -257,6 +258,12 @@ impl<'a> SpanView<'a> {
     /// How many attributes [`SpanView::attributes`] does not show.
     pub fn attributes_left_out(&self) -> usize {
         self.attributes_left_out
+    }
+
+    /// Whether all attributes that its maker set are here: none beyond what is looked at, and none dropped
+    /// by the limits of an SDK (128 attributes by default).
+    pub fn has_all_attributes(&self) -> bool {
+        self.attributes_left_out == 0 && self.attributes_dropped == 0
     }
 
     /// Its events in wire order.

@@ -59,6 +59,7 @@ pub(super) fn plain_call(
             contacts: u8::try_from(call.effects.hosts.len()).unwrap_or(u8::MAX),
             host,
             bearing: Bearing::Unread,
+            ..More::default()
         },
         fired: 0,
     }

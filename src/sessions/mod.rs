@@ -210,6 +210,14 @@ impl Sessions {
         }
     }
 
+    /// Holds the arguments that a run's calls were made with against the schemas known by now.
+    pub fn check_arguments(&mut self, trace: TraceId) {
+        let source = self.settings.source;
+        if let Some(run) = self.run_mut(trace) {
+            run.check_arguments(source);
+        }
+    }
+
     /// Forgets what the waiting steps of a run need no more; called when some of them have been judged.
     pub fn forget_judged(&mut self, trace: TraceId) {
         let key = self.key_of(trace);

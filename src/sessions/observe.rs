@@ -1,9 +1,10 @@
 //! Taking a step into its run: identity, lane, place, and the facts that the ledger keeps.
 
-use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome, Wanted};
+use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome};
 use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
 
 use super::facts::{belongs_to_any_goal, note_in_ledger, plain_call};
+use super::requests::take_hints;
 use super::run::Asked;
 use super::{LaneId, Run};
 
@@ -75,19 +76,15 @@ impl Run {
                 self.take_call(step, call, belongs.lane, ledger, source)
             }
             Action::ModelCall(model) => {
-                let wanted = self.note_tools(model, order, index, belongs.lane, names);
-                self.take_model(
-                    step,
-                    model,
-                    order,
-                    index,
-                    belongs.lane,
-                    wanted,
-                    ledger,
-                    source,
-                )
+                self.note_tools(model.tools.as_ref(), order, index + 1, belongs.lane);
+                self.note_wants(step, model, order, index, names);
+                self.take_model(step, model, order, index, belongs.lane, ledger, source)
             }
             Action::AgentRun(run) => {
+                if !run.handoff {
+                    let since = since_its_start(order, source);
+                    self.note_tools(run.tools.as_ref(), since, 0, belongs.lane);
+                }
                 self.take_agent(step, run, order, index, belongs.lane, ledger, source)
             }
         }
@@ -135,6 +132,9 @@ impl Run {
         } else {
             lane
         };
+        take_hints(&mut call, raw.hints);
+        call.more.asked = self.facts.asks.meet(&call);
+        self.wait_for_schema(raw, &call);
         let (order, capacity) = (call.order, self.capacity);
         self.meter(step, order, lane, ledger, source);
         let Some(home) = self.lane_mut(lane) else {
@@ -214,7 +214,6 @@ impl Run {
         order: Order,
         index: u32,
         lane: LaneId,
-        wanted: Option<Wanted>,
         ledger: &mut Ledger,
         source: bool,
     ) -> Taken {
@@ -252,7 +251,6 @@ impl Run {
             reasoning: model.reasoning,
             finish: model.finish,
             asks_for_calls,
-            wanted,
             failed: model.failed,
             ..self.reply_of(step, order, index, lane)
         };
@@ -276,6 +274,7 @@ impl Run {
         self.meter(step, order, lane, ledger, source);
         self.facts.seen_definitions |= run.tools.is_some();
         self.facts.note_wishes(order, run.wishes.as_ref());
+        self.facts.text_call_on_run |= run.output.is_some_and(|text| text.call_as_text);
         if run.goal.is_some_and(|goal| goal.asks_for_tests) {
             ledger.note_goal_asks_for_tests(step.start);
         }
@@ -364,7 +363,6 @@ impl Run {
             reasoning: None,
             finish: Finish::Unknown,
             asks_for_calls: false,
-            wanted: None,
             failed: false,
             of_run: false,
             turn: self.lane(lane).map_or(0, |lane| lane.turn_at(step.start)),
@@ -388,6 +386,17 @@ impl Run {
             },
             Place::TooOld => Taken::TooLate,
         }
+    }
+}
+
+/// What an agent's span says of its tools holds from its start on, though it comes last.
+fn since_its_start(order: Order, source: bool) -> Order {
+    if source {
+        return order;
+    }
+    Order {
+        end: order.start,
+        ..order
     }
 }
 

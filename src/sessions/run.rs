@@ -307,6 +307,7 @@ impl Run {
         let first_call = first(true, None);
         let first_of_all = self.pending.front().map(|pending| pending.order);
         self.facts.forget(self.capacity, first_call, first_of_all);
+        self.facts.asks.forget(first_of_all);
         if let Some(trail) = &mut self.facts.trail {
             trail.settle(first_of_all);
         }

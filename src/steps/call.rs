@@ -11,6 +11,7 @@ use crate::model::{
     Action, Answer, Arguments, Excerpt, Finish, Ignored, Leftout, ModelCall, Outcome, Places, Role,
     ToolCall, Topics, within,
 };
+use crate::schemas;
 use crate::texts;
 
 use super::outcome::{self, arguments_refused};
@@ -121,6 +122,8 @@ fn tool_call(
         },
         truncated: facts.is_some_and(|facts| facts.truncated)
             || excerpt.is_some_and(|text| text.truncated()),
+        given: arguments.and_then(given),
+        hints: raw.hints,
         unparsed: understood.unparsed,
         ignored,
         topics: arguments
@@ -149,6 +152,11 @@ fn topics(arguments: &str, answer: Option<&str>) -> Box<Topics> {
     })
 }
 
+/// Arguments to be held against a schema later; not those that no schema is held against.
+pub(super) fn given(arguments: &str) -> Option<Box<str>> {
+    (arguments.len() <= schemas::ARGUMENTS_MAX).then(|| arguments.into())
+}
+
 /// The state of arguments that were captured. Plain text is as good as JSON to a tool that took it.
 fn state(bare: &BareArguments<'_>, facts: &ArgumentFacts, refused: bool) -> Arguments {
     let broken = !facts.json && !facts.truncated && begins_json(&bare.text);
@@ -161,8 +169,11 @@ fn state(bare: &BareArguments<'_>, facts: &ArgumentFacts, refused: bool) -> Argu
     }
 }
 
+/// Whether a text sets out to be JSON. One that sets out to be a Python dictionary is the carrier's doing.
 fn begins_json(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '['])
+    let text = text.trim_start();
+    let inner = text.trim_start_matches(['{', '[', ' ']);
+    text.starts_with(['{', '[']) && !inner.starts_with('\'')
 }
 
 /// What came back, as hashes and flags, and what its digest leaves out.

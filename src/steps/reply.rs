@@ -7,9 +7,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::actions;
 use crate::dialects::{Raw, RawCall, Text, bare_arguments};
 use crate::fingerprints::identity;
-use crate::model::{AgentRun, Arguments, Excerpt, Finish, ModelCall, Requested, TextFacts, Words};
+use crate::model::{
+    AgentRun, Arguments, Excerpt, Finish, Fit, ModelCall, Requested, Role, TextFacts, ToolSet,
+    Words,
+};
 use crate::texts;
 
+use super::call::given;
 use super::reader::Reader;
 
 /// Most calls of one answer looked at.
@@ -23,12 +27,15 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
         .finish
         .as_deref()
         .map_or(Finish::Unknown, finish_of);
+    let tools = raw
+        .definitions
+        .and_then(|definitions| reader.caches.tools(&definitions, &mut reader.names));
     let requested = raw
         .reply
         .calls
         .iter()
         .take(CALLS)
-        .map(|call| requested(reader, call))
+        .map(|call| requested(reader, call, tools.as_ref()))
         .collect();
     // No text and no call, though it stopped to call: the call stands elsewhere (P2, P23).
     let elsewhere = finish == Finish::ToolCalls && raw.reply.calls.is_empty();
@@ -44,9 +51,7 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
         failed: raw.fault.flagged(),
         handed_over: false,
         user_messages: raw.input.user_messages,
-        tools: raw
-            .definitions
-            .and_then(|definitions| reader.caches.tools(&definitions, &mut reader.names)),
+        tools,
         goal: raw.input.goal.and_then(|goal| reader.caches.goal(&goal)),
         wishes,
     }
@@ -72,7 +77,7 @@ fn wishes(reader: &mut Reader, raw: &Raw<'_>) -> Option<Words> {
     wanted.then(|| reader.caches.wishes(&raw.input)).flatten()
 }
 
-fn requested(reader: &mut Reader, call: &RawCall<'_>) -> Requested {
+fn requested(reader: &mut Reader, call: &RawCall<'_>, tools: Option<&ToolSet>) -> Requested {
     let bare = call.arguments.as_ref().map(bare_arguments);
     let facts = bare
         .as_ref()
@@ -82,13 +87,41 @@ fn requested(reader: &mut Reader, call: &RawCall<'_>) -> Requested {
         (Some(_), Some(_)) => Arguments::Valid,
         _ => Arguments::Unknown,
     };
+    let identity = identity(&call.name);
+    let text = bare
+        .as_ref()
+        .map(|bare| bare.text.as_ref())
+        .filter(|_| arguments == Arguments::Valid);
+    let (mut fit, mut breach, mut kept) = (Fit::Unassessed, None, None);
+    match (tools, text) {
+        (Some(tools), Some(text)) => {
+            let shape = tools
+                .definition(identity)
+                .and_then(|one| one.shape.as_ref());
+            if let Some(shape) = shape {
+                (fit, breach) = shape.check(text, false);
+            }
+        }
+        (None, Some(text)) => kept = given(text),
+        (_, None) => {}
+    }
+    // Only a name that no definition holds raises the question.
+    let silent = !tools.is_some_and(|tools| tools.holds(identity.bare))
+        && matches!(
+            actions::role(&call.name, &reader.tools),
+            Role::Finish | Role::Delegate | Role::Ask
+        );
     Requested {
         call_id: call.id.as_deref().map(|id| xxh3_64(id.as_bytes())),
         tool: reader.names.name(&call.name),
-        identity: identity(&call.name),
+        identity,
         key: facts.map(|facts| facts.key),
         arguments,
         role: actions::role(&call.name, &reader.tools),
+        fit,
+        breach,
+        given: kept,
+        silent,
     }
 }
 

@@ -1,0 +1,176 @@
+//! What model answers of a run asked for, and what has to be held against the schemas of tools.
+//!
+//! Invariant: bounded; arguments are kept as text only until they have been checked, or until their call has
+//! been judged for good. What became of a call that was asked for is told by the calls, never by silence.
+
+use crate::model::{Arguments, Breach, CallId, Fit, Member, ToolIdentity};
+
+use super::{Call, NameId, Order};
+
+/// Calls asked for that a run remembers.
+const WANTS_MAX: usize = 64;
+/// Calls whose arguments wait for a schema.
+const SLIPS_MAX: usize = 256;
+/// Broken schemas remembered, for the evidence.
+const BREACHES_MAX: usize = 64;
+
+/// A call that a model answer asked for, as a run remembers it.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Place of the answer.
+    pub order: Order,
+    /// Its arrival plus one, as in [`Call::asked_by`].
+    pub by: u32,
+    /// The answer, as part of a proof.
+    pub member: Member,
+    /// The id under which the call was asked for.
+    pub call_id: Option<CallId>,
+    /// Its tool.
+    pub tool: NameId,
+    /// The tool's name as it is looked up in definitions.
+    pub identity: ToolIdentity,
+    /// See [`crate::model::Requested::key`].
+    pub key: Option<u64>,
+    /// State of its arguments.
+    pub arguments: Arguments,
+    /// Whether they fit the tool's schema.
+    pub fit: Fit,
+    /// How they do not.
+    pub breach: Option<Breach>,
+    /// See [`crate::model::Requested::silent`].
+    pub silent: bool,
+    /// A span of this very call has come, by its id or with the same arguments.
+    pub ran: bool,
+    /// It was found that nothing came of it: told once, however often it is judged. Detectors leave it alone.
+    pub told: bool,
+    /// Arguments that wait for a schema.
+    pub given: Option<Box<str>>,
+}
+
+impl Wanted {
+    /// Whether its arguments are no good, as far as known.
+    pub fn is_broken(&self) -> bool {
+        self.arguments == Arguments::NotJson || matches!(self.fit, Fit::Breaks { .. })
+    }
+
+    fn is(&self, call: &Call) -> bool {
+        let by_id = self.call_id.is_some() && self.call_id == call.call_id;
+        let by_key = self.key.is_some() && self.key == call.key && self.tool == call.tool;
+        by_id || (by_key && !self.ran)
+    }
+}
+
+/// The arguments of a call that wait for a schema.
+#[derive(Clone, Debug)]
+pub struct Slip {
+    /// Place of the call.
+    pub order: Order,
+    /// The arguments; `None` when not captured on the call's own span.
+    pub given: Option<Box<str>>,
+}
+
+/// What was asked for in a run, and what waits to be checked.
+#[derive(Clone, Debug, Default)]
+pub struct Asks {
+    wants: Vec<Wanted>,
+    /// Arguments of calls that wait for a schema.
+    pub slips: Vec<Slip>,
+    breaches: Vec<(Order, Breach)>,
+    /// Calls ever asked for.
+    pub count: u32,
+}
+
+impl Asks {
+    /// The calls asked for that are remembered, in order of arrival of their answers.
+    pub fn wants(&self) -> &[Wanted] {
+        &self.wants
+    }
+
+    /// The same, to be changed.
+    pub fn wants_mut(&mut self) -> &mut [Wanted] {
+        &mut self.wants
+    }
+
+    /// Notes a call that was asked for.
+    pub fn ask(&mut self, wanted: Wanted) {
+        self.count = self.count.saturating_add(1);
+        if self.wants.len() >= WANTS_MAX {
+            let gone = self.wants.iter().position(|want| want.ran).unwrap_or(0);
+            self.wants.remove(gone);
+        }
+        self.wants.push(wanted);
+    }
+
+    /// The remembered request for a call: by id, else one not met yet with the same tool and arguments.
+    pub fn asking(&self, call: &Call) -> Option<&Wanted> {
+        let at = self.place_of(call)?;
+        self.wants.get(at)
+    }
+
+    /// Notes that a call was made; `true` when it is known to have been asked for.
+    pub fn meet(&mut self, call: &Call) -> bool {
+        let at = self.place_of(call);
+        let want = at.and_then(|at| self.wants.get_mut(at));
+        want.map(|want| want.ran = true).is_some()
+    }
+
+    fn place_of(&self, call: &Call) -> Option<usize> {
+        let by_id = |want: &Wanted| want.call_id.is_some() && want.call_id == call.call_id;
+        let wants = &self.wants;
+        wants
+            .iter()
+            .rposition(by_id)
+            .or_else(|| wants.iter().position(|want| want.is(call)))
+    }
+
+    /// Notes that it was told what became of the requests of one answer (its 0-based step) for a tool.
+    pub fn note_told(&mut self, step: u32, tool: NameId) {
+        let of_answer = |want: &&mut Wanted| want.member.step == step && want.tool == tool;
+        let wants = self.wants.iter_mut().filter(of_answer);
+        wants.for_each(|want| want.told = true);
+    }
+
+    /// Lets the arguments of a call wait.
+    pub fn wait(&mut self, slip: Slip) {
+        if self.slips.len() < SLIPS_MAX {
+            self.slips.push(slip);
+        }
+    }
+
+    /// Notes how the arguments of a call break the schema.
+    pub fn note_breach(&mut self, order: Order, breach: Breach) {
+        if self.breaches.len() >= BREACHES_MAX {
+            self.breaches.remove(0);
+        }
+        self.breaches.push((order, breach));
+    }
+
+    /// How the arguments of a call break the schema.
+    pub fn breach(&self, order: Order) -> Option<&Breach> {
+        let mut found = self.breaches.iter().rev();
+        found.find(|(other, _)| *other == order).map(|(_, b)| b)
+    }
+
+    /// Forgets what no judgement needs any more: requests that were met, and the arguments of calls that are
+    /// judged. `waiting` is the place of the first step that waits.
+    pub fn forget(&mut self, waiting: Option<Order>) {
+        let newest = self.wants.last().map(|want| want.order);
+        let old = |order: Order| waiting.is_none_or(|waiting| order < waiting);
+        self.wants
+            .retain(|want| !want.ran || !old(want.order) || Some(want.order) == newest);
+        self.slips.retain(|slip| !old(slip.order));
+        if self.slips.is_empty() && self.slips.capacity() > 16 {
+            self.slips = Vec::new();
+        }
+    }
+
+    /// Bytes held on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        let texts = |given: &Option<Box<str>>| given.as_ref().map_or(0, |text| text.len());
+        self.wants.capacity() * size_of::<Wanted>()
+            + self.slips.capacity() * size_of::<Slip>()
+            + self.breaches.len() * (size_of::<(Order, Breach)>() + Breach::POINTER_MAX)
+            + self.wants.iter().map(|w| texts(&w.given)).sum::<usize>()
+            + self.slips.iter().map(|s| texts(&s.given)).sum::<usize>()
+    }
+}

@@ -117,7 +117,7 @@ impl Descriptor {
         Self {
             anomaly: AnomalyType::InvalidArgs,
             scope: "step",
-            summary: "Arguments that are no JSON or that the tool refuses.",
+            summary: "Arguments that are no JSON, break the tool's schema, or that the tool refuses.",
             defaults: "-",
             severity: "info, warning at the third",
             source: "failure taxonomy sentinel: tool hallucination",

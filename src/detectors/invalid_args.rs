@@ -416,12 +416,7 @@ mod tests {
         };
         let told: Vec<_> = found.iter().map(|f| (f.rule, f.reason)).collect();
         assert_eq!(told, [(2, Some("not_json")), (2, Some("schema"))]);
-        bench
-            .run
-            .asks
-            .wants_mut()
-            .iter_mut()
-            .for_each(|want| want.told = true);
+        bench.all_told();
         bench.asks(&["cut"], bad);
         // The framework has repaired it (P31).
         let call = bench.blank("cut", "cut");

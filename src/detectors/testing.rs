@@ -243,6 +243,12 @@ impl Bench {
         }
     }
 
+    /// As the engine does when all that was asked for has been told of.
+    pub(super) fn all_told(&mut self) {
+        let wants = self.run.asks.wants_mut().iter_mut();
+        wants.for_each(|want| want.told = true);
+    }
+
     /// Judges the lane as that of a run that is over.
     pub(super) fn at_end(&self, detector: &dyn Detector) -> Judgement {
         let last = self.lane.replies().len().saturating_sub(1);

@@ -455,17 +455,13 @@ mod tests {
         );
         bench.reply(None, Finish::Stop);
         assert_eq!(bench.last_reply(&detector), Judgement::Quiet, "told once");
+        bench.all_told();
         asks(&mut bench, &["ghost"]);
         assert_eq!(
             all(bench.at_end(&detector)),
             [("ghost".to_owned(), 3, 3, 1)]
         );
-        bench
-            .run
-            .asks
-            .wants_mut()
-            .iter_mut()
-            .for_each(|want| want.told = true);
+        bench.all_told();
         asks(&mut bench, &["later"]);
         called(&mut bench, "later", Outcome::Succeeded, false);
         assert_eq!(bench.at_end(&detector), Judgement::Quiet);

@@ -53,10 +53,12 @@ impl Wanted {
         self.arguments == Arguments::NotJson || matches!(self.fit, Fit::Breaks { .. })
     }
 
-    fn is(&self, call: &Call) -> bool {
-        let by_id = self.call_id.is_some() && self.call_id == call.call_id;
-        let by_key = self.key.is_some() && self.key == call.key && self.tool == call.tool;
-        by_id || (by_key && !self.ran)
+    fn has_id_of(&self, call: &Call) -> bool {
+        self.call_id.is_some() && self.call_id == call.call_id
+    }
+
+    fn has_arguments_of(&self, call: &Call) -> bool {
+        self.key.is_some() && self.key == call.key && self.tool == call.tool
     }
 }
 
@@ -101,26 +103,26 @@ impl Asks {
         self.wants.push(wanted);
     }
 
-    /// The remembered request for a call: by id, else one not met yet with the same tool and arguments.
+    /// A remembered request for a call: by its id, else one with the same tool and arguments.
     pub fn asking(&self, call: &Call) -> Option<&Wanted> {
-        let at = self.place_of(call)?;
-        self.wants.get(at)
+        let wants = || self.wants.iter().rev();
+        wants()
+            .find(|want| want.has_id_of(call))
+            .or_else(|| wants().find(|want| want.has_arguments_of(call)))
     }
 
-    /// Notes that a call was made; `true` when it is known to have been asked for.
+    /// Notes that a call was made; `true` when it is known to have been asked for: by its id, else as the
+    /// first of those with the same tool and arguments that no call has met yet.
     pub fn meet(&mut self, call: &Call) -> bool {
-        let at = self.place_of(call);
+        let by_id = self.wants.iter().rposition(|want| want.has_id_of(call));
+        let by_key = || {
+            self.wants
+                .iter()
+                .position(|want| !want.ran && want.has_arguments_of(call))
+        };
+        let at = by_id.or_else(by_key);
         let want = at.and_then(|at| self.wants.get_mut(at));
         want.map(|want| want.ran = true).is_some()
-    }
-
-    fn place_of(&self, call: &Call) -> Option<usize> {
-        let by_id = |want: &Wanted| want.call_id.is_some() && want.call_id == call.call_id;
-        let wants = &self.wants;
-        wants
-            .iter()
-            .rposition(by_id)
-            .or_else(|| wants.iter().position(|want| want.is(call)))
     }
 
     /// Notes that it was told what became of the requests of one answer (its 0-based step) for a tool.

@@ -340,7 +340,6 @@ fn float(number: &Number) -> f64 {
     number.as_f64().unwrap_or(f64::NAN)
 }
 
-#[expect(clippy::float_cmp, reason = "equal by value is what the keyword asks")]
 fn float_eq(a: f64, b: f64) -> bool {
     a == b
 }

@@ -289,7 +289,10 @@ fn a11_every_unknown_tool_asked_for_is_told_once() {
     ];
     let expected = ["not_executed ghost at 3", "not_executed spook at 3"];
     assert_eq!(found(&judge(Rules::Aware, &each(spans.clone()))), expected);
-    assert_eq!(found(&judge(Rules::Aware, &[spans.clone()])), expected);
+    assert_eq!(
+        found(&judge(Rules::Aware, std::slice::from_ref(&spans))),
+        expected
+    );
     // No other answer comes: the run's end settles it, on the answer that asked.
     let cut: Vec<Value> = spans.into_iter().take(3).collect();
     let expected = ["not_executed ghost at 0", "not_executed spook at 0"];
@@ -327,7 +330,7 @@ fn a11_definitions_of_an_agents_span_hold_from_its_start() {
         chat(5, 4, None, &[]),
         agent(9, Some(&tools())),
     ];
-    let mut told = found(&judge(Rules::Aware, &[spans.clone()]));
+    let mut told = found(&judge(Rules::Aware, std::slice::from_ref(&spans)));
     told.sort_unstable();
     assert_eq!(
         told,

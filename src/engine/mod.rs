@@ -6,6 +6,7 @@
 mod budgets;
 mod closing;
 mod counters;
+mod due;
 mod explain;
 mod holds;
 mod intake;

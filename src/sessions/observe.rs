@@ -4,7 +4,7 @@ use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome};
 use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
 
 use super::facts::{belongs_to_any_goal, note_in_ledger, plain_call};
-use super::requests::take_hints;
+use super::requests::{since_its_start, take_hints};
 use super::run::Asked;
 use super::{LaneId, Run};
 
@@ -386,17 +386,6 @@ impl Run {
             },
             Place::TooOld => Taken::TooLate,
         }
-    }
-}
-
-/// What an agent's span says of its tools holds from its start on, though it comes last.
-fn since_its_start(order: Order, source: bool) -> Order {
-    if source {
-        return order;
-    }
-    Order {
-        end: order.start,
-        ..order
     }
 }
 

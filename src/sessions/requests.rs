@@ -200,3 +200,14 @@ fn check(asks: &Asks, lane: &Lane, call: &Call, slip: &Slip, source: bool) -> Op
 fn shape(definition: Option<&Definition>) -> Option<&std::sync::Arc<dyn crate::model::Shape>> {
     definition.and_then(|one| one.shape.as_ref())
 }
+
+/// What an agent's span says of its tools holds from its start on, though it comes last.
+pub(super) fn since_its_start(order: Order, source: bool) -> Order {
+    if source {
+        return order;
+    }
+    Order {
+        end: order.start,
+        ..order
+    }
+}

@@ -90,6 +90,10 @@ pub struct Call<'a> {
 /// What the agent answers in the end: nothing is missing from what is captured.
 const SAID: &str = r#"[{"role":"assistant","parts":[{"type":"text","content":"Here is what I read."}],"finish_reason":"stop"}]"#;
 
+/// The tools it was given.
+const TOOLS: &str = r#"[{"type":"function","name":"read_file","parameters":{"type":"object"}},
+{"type":"function","name":"search","parameters":{"type":"object"}}]"#;
+
 /// The spans of one agent run whose calls follow each other 100 ms apart, children before their root, as
 /// the SDK ends them.
 pub fn run(calls: &[Call<'_>]) -> Vec<SpanData> {
@@ -108,6 +112,7 @@ pub fn run(calls: &[Call<'_>]) -> Vec<SpanData> {
             KeyValue::new("gen_ai.operation.name", "invoke_agent"),
             KeyValue::new("gen_ai.agent.name", "helper"),
             KeyValue::new("gen_ai.output.messages", SAID),
+            KeyValue::new("gen_ai.tool.definitions", TOOLS),
         ])
         .start(&tracer);
     let context = opentelemetry::trace::TraceContextExt::with_span(&Context::new(), root);

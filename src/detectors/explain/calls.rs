@@ -93,7 +93,9 @@ pub(super) fn invalid_args(asked: &Asked<'_>) -> Vec<String> {
     vec![
         match call.arguments {
             Arguments::Unknown if call.key.is_none() => "the arguments were not captured",
-            Arguments::Unknown | Arguments::Valid => "nothing is wrong with the arguments",
+            Arguments::Unknown | Arguments::Valid => {
+                "nothing that can be seen is wrong with the arguments"
+            }
             Arguments::NotJson => "the arguments are no JSON",
             Arguments::Refused => "the tool's validation refused the arguments",
         }

@@ -41,7 +41,7 @@ pub use cache::Scripts;
 pub use effects::effects;
 pub use exits::ExitMeaning;
 pub use reach::{Watch, places, reach};
-pub use roles::role;
+pub use roles::{role, tells_time};
 pub use roots::Roots;
 pub use settings::{Roles, Settings, Workspace};
 

@@ -296,6 +296,7 @@ fn other(world: &mut World<'_>) {
     if is(&[
         "deploy", "migrate", "restart", "rollback", "release", "publish", "scale",
     ]) {
+        world.effects.reads.workspace = true;
         world.effects.changes.service = true;
     } else if roles::changes_by_name(world.call.tool) {
         world.effects.changes.unknown = true;

@@ -240,9 +240,18 @@ fn covers(check: &Check, edit: &Edit) -> bool {
     let (Some(cwd), Some(root)) = (&check.cwd, &edit.root) else {
         return true;
     };
+    // Nobody knows where a relative path lies: that it is elsewhere takes proof.
+    if is_absolute(cwd) != is_absolute(root) {
+        return true;
+    }
     let cwd = without_test_directory(cwd);
     let root = without_test_directory(root);
     holds(cwd, root) || holds(root, cwd)
+}
+
+/// `/x`, `\x`, `C:\x`.
+fn is_absolute(path: &str) -> bool {
+    path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':')
 }
 
 /// `pkg/tests` holds the tests of `pkg`: who runs them there runs them for `pkg`.

@@ -135,7 +135,8 @@ impl<'v> Past<'v> {
     }
 
     /// Whether the call at `index` is a successful, differing change of something that `call` depends on or
-    /// changes itself (A1). Differing: another key than the last change of the same target.
+    /// changes itself (A1). Differing: another key than the last change of the same target, or something that
+    /// it depends on itself was changed since then (a restart after another edit is another restart).
     pub(super) fn resets(&self, index: usize, call: &Call) -> bool {
         let Some(change) = self.calls.get(index) else {
             return false;
@@ -145,12 +146,25 @@ impl<'v> Past<'v> {
         {
             return false;
         }
+        self.last_like(index, change).is_none_or(|last| {
+            (last + 1..index).any(|between| {
+                self.calls.get(between).is_some_and(|other| {
+                    changed(other)
+                        && other.changes.touches(&change.reads)
+                        && self.last_like(between, other).is_none()
+                })
+            })
+        })
+    }
+
+    /// The last change of what the change at `index` changes, when it was the very same call.
+    fn last_like(&self, index: usize, change: &Call) -> Option<usize> {
         let before = self.calls.get(..index).unwrap_or_default();
         let last = before
             .iter()
-            .rev()
-            .find(|other| changed(other) && other.changes.touches(&change.changes));
-        last.is_none_or(|last| last.key.is_none() || last.key != change.key)
+            .rposition(|other| changed(other) && other.changes.touches(&change.changes))?;
+        let same = self.calls.get(last)?.key;
+        (same.is_some() && same == change.key).then_some(last)
     }
 
     /// Whether anything in a range of indices is such a change.

@@ -17,7 +17,8 @@ pub fn raw<'a>(text: impl Into<Excerpt<'a>>) -> u64 {
     xxh3_64(text.into().whole().as_bytes())
 }
 
-/// Hash of the text with volatile tokens neutralised. An answer that is nothing but an id is that id.
+/// Hash of the text with volatile tokens neutralised. An answer that is nothing but an id, or a
+/// moment, is that one.
 pub fn neutral<'a>(text: impl Into<Excerpt<'a>>) -> u64 {
     counted(text).0
 }
@@ -50,13 +51,15 @@ pub fn counted<'a>(text: impl Into<Excerpt<'a>>) -> (u64, Ignored) {
     (digest, ignored)
 }
 
-/// Whether nothing but ids and punctuation is left.
+/// Whether nothing but ids, or but moments, and punctuation is left: then they are what was asked for.
 fn only_ids(neutral: &[u8]) -> bool {
-    let id = mark(Class::Id);
     let mut rest = neutral;
     let mut any = false;
     while let Some(first) = rest.first() {
-        if let Some(tail) = rest.strip_prefix(id) {
+        let marked = [Class::Id, Class::Time]
+            .into_iter()
+            .find_map(|class| rest.strip_prefix(mark(class)));
+        if let Some(tail) = marked {
             any = true;
             rest = tail;
         } else if first.is_ascii_alphanumeric() || *first >= 0x80 {

@@ -94,7 +94,7 @@ fn tool_call(
         .as_deref()
         .or(result.as_ref().and_then(|result| result.call_id.as_deref()));
     let (answer, mut ignored) = excerpt
-        .map(|text| answer(text, reader.source_answers))
+        .map(|text| answer(text, tool, reader.source_answers))
         .unwrap_or_default();
     ignored.add(
         Leftout::Decoration,
@@ -177,9 +177,13 @@ fn begins_json(text: &str) -> bool {
 }
 
 /// What came back, as hashes and flags, and what its digest leaves out.
-fn answer(text: Excerpt<'_>, source: bool) -> (Answer, Ignored) {
+fn answer(text: Excerpt<'_>, tool: &str, source: bool) -> (Answer, Ignored) {
     let acknowledges = texts::acknowledges(text);
-    let (neutral, ignored) = digest::counted(text);
+    let (neutral, ignored) = if actions::tells_time(tool) {
+        (digest::raw(text), Ignored::default())
+    } else {
+        digest::counted(text)
+    };
     let answer = Answer {
         known: true,
         raw: digest::raw(text),

@@ -333,7 +333,45 @@ pub fn pending_state<'a>(text: impl Into<Excerpt<'a>>) -> bool {
     if text.len() > SHORT {
         return false;
     }
-    text.lines().take(8).any(line_pends)
+    text.lines().take(8).any(line_pends) || table_pends(text)
+}
+
+/// States of a row in a table that will not stay: things that run for good are `running` there.
+const PASSING_STATES: &[&str] = &[
+    "pending",
+    "containercreating",
+    "podinitializing",
+    "terminating",
+    "creating",
+    "provisioning",
+    "queued",
+    "in_progress",
+    "in-progress",
+    "starting",
+    "restarting",
+    "notready",
+    "building",
+    "deploying",
+    "installing",
+    "scheduled",
+    "waiting",
+];
+
+/// A table with a column of states (`NAME READY STATUS`), and a row whose state will pass.
+fn table_pends(text: &str) -> bool {
+    let mut lines = text.lines().take(24);
+    let header = lines.by_ref().find(|line| {
+        line.split_whitespace()
+            .any(|cell| matches!(cell, "STATUS" | "STATE" | "PHASE"))
+            && line.split_whitespace().count() >= 2
+    });
+    header.is_some()
+        && lines.any(|line| {
+            line.split_whitespace()
+                .skip(1)
+                .take(12)
+                .any(|cell| PASSING_STATES.contains(&cell.to_lowercase().as_str()))
+        })
 }
 
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {

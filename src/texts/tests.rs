@@ -146,6 +146,8 @@ fn states_that_are_not_final() {
             "phase=Pending",
             "starting",
             "build status: BUILDING (12%)",
+            "NAME    READY   STATUS    RESTARTS\nshop-1  0/1     Pending   0",
+            "NAME STATUS AGE\nnode-2 NotReady 3m",
         ],
         &[
             "0 pending",
@@ -160,6 +162,9 @@ fn states_that_are_not_final() {
             "The pending orders were shipped.",
             r#"{"text":"running"}"#,
             "error: process not running",
+            "NAME    READY   STATUS    RESTARTS\nshop-1  1/1     Running   0",
+            "NAME    READY   STATUS    RESTARTS\nshop-1  0/1     Error   0",
+            "Status of the plan\nthe orders are pending",
         ],
     );
 }

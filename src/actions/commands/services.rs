@@ -75,8 +75,19 @@ pub(super) fn services(world: &mut World<'_>, name: &str, line: Line<'_>) -> Opt
     if looks {
         return Some(Nature::Look);
     }
+    // What is stopped needs nothing of the workspace.
+    if Words("kill pkill killall initctl reboot shutdown crontab").contains(name) {
+        world.effects.changes.service = true;
+        return Some(Nature::Work);
+    }
+    Some(changes_service(world))
+}
+
+/// What is restarted or deployed is what lies in the workspace: after another edit it is another one.
+fn changes_service(world: &mut World<'_>) -> Nature {
+    world.effects.reads.workspace = true;
     world.effects.changes.service = true;
-    Some(Nature::Work)
+    Nature::Work
 }
 
 /// The registry that an image is pulled from or pushed to: the first part of its name when that is a host.
@@ -115,8 +126,7 @@ fn migration(world: &mut World<'_>, line: Line<'_>) -> Option<Nature> {
     if !migrates {
         return None;
     }
-    world.effects.changes.service = true;
-    Some(Nature::Work)
+    Some(changes_service(world))
 }
 
 /// Programs that install packages.

@@ -55,6 +55,55 @@ pub fn role(tool: &str, settings: &Settings) -> Role {
     by_words(tool)
 }
 
+/// Tools that tell the time: what others leave out of an answer is all that theirs says.
+const CLOCKS: &[&str] = &[
+    "time",
+    "clock",
+    "now",
+    "date",
+    "datetime",
+    "gettime",
+    "getdate",
+    "getdatetime",
+    "getnow",
+    "currenttime",
+    "currentdate",
+    "currentdatetime",
+    "getcurrenttime",
+    "getcurrentdate",
+    "getcurrentdatetime",
+    "getcurrenttimestamp",
+    "gettimestamp",
+    "timestamp",
+    "timenow",
+    "whattimeisit",
+    "systemtime",
+    "getsystemtime",
+    "localtime",
+    "getlocaltime",
+];
+
+/// Whether a tool tells the time, so that no token of its answer is noise.
+pub fn tells_time(tool: &str) -> bool {
+    // Nearly all names end here.
+    let hint = |part: &[u8]| {
+        let name = tool.as_bytes();
+        name.windows(part.len())
+            .any(|w| w.eq_ignore_ascii_case(part))
+    };
+    if tool.len() > 64
+        || ![&b"time"[..], b"date", b"now", b"clock"]
+            .into_iter()
+            .any(hint)
+    {
+        return false;
+    }
+    std::iter::once(tool)
+        .chain(bare_names(tool))
+        .filter_map(fold)
+        .any(|name| CLOCKS.contains(&name.as_str()))
+}
+
 fn listed(name: &str) -> Option<Role> {
     let folded = fold(name)?;
     TABLE.get(folded.as_str()).copied()

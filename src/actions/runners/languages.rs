@@ -41,6 +41,7 @@ pub(super) fn language_tools(name: &str, line: Line<'_>) -> Option<Check> {
         ("go", "install") if rest.operands().any(|w| w.text.contains('@')) => return None,
         ("go", "build" | "install") => Check::build("go build"),
         ("dotnet", "test") => with_filter(Check::tests("dotnet test"), rest.has(&["--filter"])),
+        ("zig", "build") if rest.text(1) == "test" => Check::tests("zig build test"),
         ("crystal", "spec") | ("dune", "runtest") | ("elm-test", _) => {
             Check::tests(format!("{name} {verb}"))
         }

@@ -1,7 +1,7 @@
 //! Runners, linters and builders by the name of their program.
 
 use super::line::Line;
-use super::targets::monorepo;
+use super::targets::{manifest_dir, monorepo};
 use super::{Check, recognise, with_filter};
 
 pub(super) fn tests_by_name(name: &str, line: Line<'_>) -> Option<Check> {
@@ -36,7 +36,8 @@ pub(super) fn tests_by_name(name: &str, line: Line<'_>) -> Option<Check> {
         | "gtest" | "testem" => with_filter(Check::tests(name), operand()),
         "tox" | "nox" => tox(name, line)?,
         "ctest" => Check {
-            dir: line.value(&["--test-dir"]),
+            // Where it was built; the sources lie beside it.
+            dir: line.value(&["--test-dir"]).map(manifest_dir),
             partial: line.has(&["-R", "-L", "-E"]),
             ..Check::tests("ctest")
         },

@@ -87,7 +87,11 @@ const TOOLS: &[(&str, &str, &str)] = &[
         r#"{"url": "http://203.0.113.9:8080/a"}"#,
         "Fetch: host 203.0.113.9; reads service",
     ),
-    ("deploy", r#"{"target": "prod"}"#, "Other: changes service"),
+    (
+        "deploy",
+        r#"{"target": "prod"}"#,
+        "Other: reads workspace; changes service",
+    ),
     ("get_version", r#"{"region": "north"}"#, "Read: "),
     ("wait", r#"{"seconds": 30}"#, "Wait: waits 30000"),
     ("job_log", r#"{"job": "x"}"#, "Poll: poll; reads service"),

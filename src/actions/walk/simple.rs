@@ -211,7 +211,13 @@ impl Walk {
 
     pub(super) fn word(&mut self, word: &shuck_ast::Word, source: &str, context: Context) -> Word {
         let mut out = Word::default();
-        self.word_parts(&word.parts, source, context, &mut out);
+        for part in &word.parts {
+            if let WordPart::Literal(text) = &part.kind {
+                unescaped(text.as_str(source, part.span), &mut out.text);
+            } else {
+                self.word_parts(std::slice::from_ref(part), source, context, &mut out);
+            }
+        }
         out
     }
 
@@ -250,6 +256,26 @@ impl Walk {
             }
         }
     }
+}
+
+/// Adds a text outside of quotes, as the shell reads it: `it'\''s`, `a\ b`. A backslash before a letter, a
+/// digit or another backslash stays: it parts a Windows path.
+fn unescaped(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let mut after = tail.chars();
+        after.next();
+        match after.next() {
+            Some('\\') => out.push_str("\\\\"),
+            Some(next) if next.is_ascii_punctuation() || next == ' ' => out.push(next),
+            Some(next) => out.extend(['\\', next]),
+            None => out.push('\\'),
+        }
+        rest = after.as_str();
+    }
+    out.push_str(rest);
 }
 
 fn literal(text: &str) -> Word {

@@ -235,6 +235,14 @@ fn id(words: &[&str]) -> u64 {
     })
 }
 
+/// Bits of the hash of a case's id that begin its spans' ids.
+const PREFIX: u64 = 0x3fff_ffff;
+
+/// The id under which a second instrumentation tells of a span.
+pub fn double(id: u64) -> u64 {
+    id ^ 1 << 62
+}
+
 /// Turns a case into spans.
 struct Converter<'a> {
     case: &'a Case,
@@ -286,7 +294,7 @@ impl Converter<'_> {
 
     /// The span of a step; the high bit tells the model span that asked for it.
     fn step_id(&self, index: usize) -> u64 {
-        (self.id(&[]) << 32) | (index as u64 + 1)
+        ((self.id(&[]) & PREFIX) << 32) | (index as u64 + 1)
     }
 
     fn span(&self, id: u64, parent: Option<u64>, start: i64, end: i64, what: What) -> Span {
@@ -866,10 +874,10 @@ pub fn run(case: &Case, requests: &[Request], bytes: impl Fn(&Request) -> bytes:
 
 /// The findings in what the engine gave out, mapped back to the case.
 pub fn found(case: &Case, out: &Output) -> Vec<Found> {
-    let prefix = id(&[&case.id]) & 0xffff_ffff;
+    let prefix = id(&[&case.id]) & PREFIX;
     let step = |span: agent_sentinel::model::SpanId| {
         let span = u64::from_str_radix(&span.to_string(), 16).unwrap();
-        if span >> 32 == prefix {
+        if span >> 32 & PREFIX == prefix {
             i64::try_from(span & 0x7fff_ffff).unwrap() - 1
         } else {
             -1

@@ -20,15 +20,17 @@ mod prose;
 mod refusals;
 mod repetition;
 mod spanish;
+mod states;
 mod visible;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use answers::{acknowledges, informs, pending_state, tells};
+pub use answers::{acknowledges, informs, tells};
 pub use claims::goal_asks_for_tests;
 pub use errors::{error_class, looks_like_error};
 pub use exits::exit_code_in;
 pub use refusals::refused;
+pub use states::pending_state;
 
 use crate::model::{Excerpt, TextFacts};
 

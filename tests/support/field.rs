@@ -202,12 +202,25 @@ pub struct Chat {
 }
 
 /// Spans that are exported together, and when they arrive, in ms since the case's zero.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Request {
     pub spans: Vec<Span>,
     pub received: Option<i64>,
     /// Name of the instrumentation.
     pub scope: &'static str,
+    /// The process that sends it, where there are several.
+    pub process: &'static str,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            spans: Vec::new(),
+            received: None,
+            scope: "field-cases",
+            process: "",
+        }
+    }
 }
 
 /// How an emitter shapes a run.
@@ -325,8 +338,7 @@ impl Converter<'_> {
         if !self.out.is_empty() {
             self.requests.push(Request {
                 spans: std::mem::take(&mut self.out),
-                received: None,
-                scope: "field-cases",
+                ..Request::default()
             });
         }
     }
@@ -802,6 +814,9 @@ pub fn document(case: &Case, request: &Request, dialect: Dialect) -> Value {
     let mut resource = vec![attribute("service.name", "field-case".into())];
     if let Some(root) = &case.workspace {
         resource.push(attribute("process.working_directory", root.clone().into()));
+    }
+    if !request.process.is_empty() {
+        resource.push(attribute("service.instance.id", request.process.into()));
     }
     let spans: Vec<Value> = request
         .spans

@@ -75,8 +75,10 @@ pub(super) fn services(world: &mut World<'_>, name: &str, line: Line<'_>) -> Opt
     if looks {
         return Some(Nature::Look);
     }
-    // What is stopped needs nothing of the workspace.
-    if Words("kill pkill killall initctl reboot shutdown crontab").contains(name) {
+    // What is stopped or fetched needs nothing of the workspace.
+    if Words("kill pkill killall initctl reboot shutdown crontab redis-cli").contains(name)
+        || Words("pull login logout").contains(verb)
+    {
         world.effects.changes.service = true;
         return Some(Nature::Work);
     }

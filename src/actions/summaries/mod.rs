@@ -166,6 +166,21 @@ mod tests {
         ("Executed 3 out of 3 tests: 3 tests pass.", 3, 0),
         ("7 tests completed, 2 failed", 5, 2),
         (
+            "[info] Passed: Total 12, Failed 0, Errors 0, Passed 12\n[success] Total time: 3 s",
+            12,
+            0,
+        ),
+        (
+            "[error] Failed: Total 12, Failed 2, Errors 0, Passed 10",
+            10,
+            2,
+        ),
+        (
+            "Build Summary: 3/3 steps succeeded; 12/12 tests passed",
+            12,
+            0,
+        ),
+        (
             "\u{1b}[32m\u{1b}[1m3 passed\u{1b}[0m\u{1b}[32m in 0.01s\u{1b}[0m",
             3,
             0,

@@ -67,7 +67,34 @@ impl Reader {
             let rest = rest.split(" (").next().unwrap_or(rest);
             return self.counts(Counts::read(rest));
         }
-        self.platform(line)
+        self.labelled_pairs(line) || self.platform(line)
+    }
+
+    /// sbt: `[info] Passed: Total 12, Failed 0, Errors 0, Passed 12`; Zig: `Build Summary: 3/3 steps succeeded;
+    /// 12/12 tests passed`.
+    fn labelled_pairs(&mut self, line: &str) -> bool {
+        let sbt = ["Passed: Total ", "Failed: Total "]
+            .into_iter()
+            .find_map(|label| line.split_once(label));
+        if let Some((_, rest)) = sbt {
+            let of = |label| number_after(rest, label).unwrap_or(0);
+            self.add(of("Passed "), of("Failed ").saturating_add(of("Errors ")));
+            return true;
+        }
+        let Some((passed, total)) = line
+            .split_once("Build Summary: ")
+            .and_then(|(_, rest)| {
+                rest.split("; ")
+                    .find(|part| part.ends_with(" tests passed"))
+            })
+            .and_then(|part| part.split_once('/'))
+        else {
+            return false;
+        };
+        let (passed, total) = (leading_number(passed), leading_number(total));
+        let passed = passed.unwrap_or(0);
+        self.add(passed, total.unwrap_or(0).saturating_sub(passed));
+        true
     }
 
     /// `Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3`: in any language, four numbers

@@ -82,12 +82,14 @@ impl Compared {
         }
     }
 
-    fn same_kinds(&mut self, case: &Case, what: &str, want: &[Found], got: &[Found]) {
+    fn same_kinds(&mut self, case: &Case, what: &str, want: &[Found], found: &[Found]) {
         self.applied += 1;
-        let (want, got) = (kinds(want), kinds(got));
+        let (want, got) = (kinds(want), kinds(found));
         if want != got {
-            self.wrong
-                .push(format!("{} ({what}): {got:?} instead of {want:?}", case.id));
+            self.wrong.push(format!(
+                "{} ({what}): {got:?} instead of {want:?}: {found:?}",
+                case.id
+            ));
         }
     }
 
@@ -124,10 +126,20 @@ impl Compared {
     }
 }
 
+/// How alike findings have to be.
+#[derive(Clone, Copy)]
+enum Alike {
+    /// Type, reason and step.
+    Wholly,
+    /// Type: which step carries the mark, and how often an episode was raised by then, hangs on arrival.
+    InKind,
+}
+
 /// Compares what is said of the requests of each case and of what `bend` makes of them.
 fn spans_bent(
     name: &str,
     least: usize,
+    (alike, known): (Alike, &[(&str, &str)]),
     bend: impl Fn(&Case, Vec<Request>) -> Option<Vec<Request>>,
 ) {
     let mut compared = Compared::default();
@@ -217,7 +229,7 @@ fn requests_reordered_within_two_seconds_say_the_same() {
 fn one_batch_late_by_six_seconds_says_the_same() {
     spans_bent(
         "one batch late by 6 s",
-        250,
+        150,
         (Alike::InKind, DISORDERED),
         |case, requests| {
             // Tools run in a process of their own, whose exporter is slow once it has been heard of.
@@ -229,12 +241,15 @@ fn one_batch_late_by_six_seconds_says_the_same() {
                     .all(|span| matches!(span.what, What::Tool { .. }));
                 request.process = if tools { "tools" } else { "agent" };
             }
-            if requests.len() < 3 {
-                return None;
-            }
-            let from = usize::try_from(chance(case.id.len() as u64, 3)).unwrap_or(0)
-                % (requests.len() - 2);
-            for request in requests.iter_mut().skip(from).take(3) {
+            let from = usize::try_from(chance(case.id.len() as u64, 3) % 4).unwrap_or(0);
+            let mut tools = requests
+                .iter_mut()
+                .filter(|request| request.process == "tools")
+                .skip(1 + from)
+                .take(3)
+                .peekable();
+            tools.peek()?;
+            for request in tools {
                 request.received = request.received.map(|received| received + 6_000);
             }
             Some(by_arrival(requests))
@@ -451,10 +466,9 @@ fn an_effective_edit_before_each_repeat_silences_it() {
                     "stuck" | "loop" | "ping_pong" | "transition_repeat" | "failure_loop"
                 ) && !matches!(f.reason, Some("copies" | "void"))
             };
-            if !want.iter().any(family)
-                || !case.steps.iter().all(shell)
-                || case.policy.known_hosts.is_some()
-            {
+            // A command that the user refuses, and the tail of a log, do not hang on the edit.
+            let apart = ["fail-user-said-no", "vol-growing-log-tail"].contains(&case.id.as_str());
+            if !want.iter().any(family) || !case.steps.iter().all(shell) || apart {
                 continue;
             }
             let mut edited = case.clone();
@@ -540,9 +554,7 @@ fn an_edit_moved_after_the_tests_makes_a_claim_premature() {
         }
         for shape in SHAPES {
             let got = judge(&moved, &field::requests(&moved, shape));
-            let fires = got
-                .iter()
-                .any(|f| f.anomaly == "premature_victory" && f.alarms());
+            let fires = got.iter().any(|f| f.anomaly == "premature_victory");
             compared.holds(&case, &format!("{shape:?}"), fires, &got);
         }
     }

@@ -3,6 +3,7 @@
 
 #[path = "support/field.rs"]
 mod field;
+#[expect(dead_code, reason = "only single steps are taken from it here")]
 #[path = "support/scripts.rs"]
 mod scripts;
 

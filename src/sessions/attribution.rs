@@ -1,5 +1,5 @@
 //! Whose step it is (DESIGN 3.4): the agent the span names; else the agent of the model step that asked
-//! for its call id; else the nearest ancestor already known; else the run's unnamed lane. An agent span
+//! for its call id, where that is known; else the nearest ancestor already known; else the run's unnamed lane. An agent span
 //! that arrives names its descendants from then on.
 
 use crate::lanes::{Call, Reply};
@@ -44,13 +44,10 @@ impl Run {
             Action::ToolCall(call) => call.call_id,
             _ => None,
         };
-        if let Some(lane) = self.asked_by(call_id).and_then(|asked| asked.lane) {
-            return Belongs {
-                lane,
-                certain: true,
-            };
-        }
-        if let Some(lane) = self.spans.lane_above(step.parent) {
+        // A model step that nobody is known to have made says less than a known ancestor.
+        let asked = self.asked_by(call_id).and_then(|asked| asked.lane);
+        let named = asked.filter(|id| self.lane(*id).is_some_and(|lane| !lane.is_unnamed()));
+        if let Some(lane) = named.or(self.spans.lane_above(step.parent)).or(asked) {
             return Belongs {
                 lane,
                 certain: true,
@@ -184,6 +181,13 @@ impl Run {
                 || replies.iter().any(|reply| reply.order == order)
         };
         self.watch_moved(moved, to);
+        // What those model steps asked for and has not come yet follows them.
+        for asked in &mut self.asked {
+            let by_moved = |reply: &Reply| reply.step.checked_add(1) == Some(asked.by);
+            if replies.iter().any(by_moved) {
+                asked.lane = Some(to);
+            }
+        }
         let spent = self.spent_elsewhere(&calls, &replies, to);
         if let Some(lane) = self.lane_mut(to) {
             lane.lane.meter.merge(spent);

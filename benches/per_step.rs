@@ -40,7 +40,7 @@ service: {pipelines: {traces: {receivers: [otlp], processors: [anomaly], exporte
 
 fn settings() -> Settings {
     let source = Source::file("bench", CONFIG);
-    let loaded = config::load_for(Purpose::Replay, &[source], &[], &|_| None);
+    let loaded = config::load_for(Purpose::Replay, &[source], &[], &|_| None, Timestamp::ZERO);
     loaded
         .unwrap_or_else(|report| panic!("{}", report.render(false)))
         .0

@@ -249,11 +249,11 @@ fn id(words: &[&str]) -> u64 {
 }
 
 /// Bits of the hash of a case's id that begin its spans' ids.
-const PREFIX: u64 = 0x3fff_ffff;
+const PREFIX: u64 = 0xffff_ffff;
 
 /// The id under which a second instrumentation tells of a span.
 pub fn double(id: u64) -> u64 {
-    id ^ 1 << 62
+    id ^ 1 << 30
 }
 
 /// Turns a case into spans.
@@ -893,7 +893,7 @@ pub fn found(case: &Case, out: &Output) -> Vec<Found> {
     let step = |span: agent_sentinel::model::SpanId| {
         let span = u64::from_str_radix(&span.to_string(), 16).unwrap();
         if span >> 32 & PREFIX == prefix {
-            i64::try_from(span & 0x7fff_ffff).unwrap() - 1
+            i64::try_from(span & 0x3fff_ffff).unwrap() - 1
         } else {
             -1
         }

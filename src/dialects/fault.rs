@@ -13,7 +13,9 @@ pub(super) fn read<'a>(span: &SpanView<'a>, fields: &Fields<'a>) -> Fault<'a> {
     let mut fault = Fault {
         status_error: status.code == StatusCode::Error,
         status_ok: status.code == StatusCode::Ok,
-        message: Some(status.message).filter(|message| !message.is_empty()),
+        message: Some(status.message)
+            .filter(|message| !message.is_empty())
+            .or_else(|| fields.value(Field::Message)?.as_str()),
         kind: fields.name(Field::ErrorType),
         exit_code: fields.integer(Field::ExitCode),
         failed: fields.failed(),

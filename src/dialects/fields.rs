@@ -6,15 +6,20 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use crate::model::{Hints, Usage};
 use crate::otlp::{SpanView, Value};
 
-use super::raw::Text;
+use super::json::pick;
+use super::raw::{Definitions, Text};
 use super::{tools, values};
 
 /// Most attributes looked at in one span (DESIGN 4).
 pub(super) const ATTRIBUTES: usize = 1024;
+
+/// Most tools read of one list.
+const TOOLS: usize = 1024;
 
 /// What an attribute can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +43,17 @@ pub(super) enum Field {
     Output,
     /// Final text of a run.
     Final,
+    Reasoning,
     Finish,
     Definitions,
     /// JSON with names of agent and session among other things.
     Metadata,
+    /// Why it failed, beside the status.
+    Message,
+    /// JSON with numbers of tokens.
+    Usage,
+    /// JSON with amounts of money.
+    Costs,
     /// Marks the second span of a call.
     Seam,
 }
@@ -147,6 +159,40 @@ impl<'a> Fields<'a> {
                 .value(Field::Cost)
                 .and_then(values::float)
                 .filter(|cost| cost.is_finite() && *cost >= 0.0),
+        }
+    }
+
+    /// The tools of an agent or a model: a list of definitions or names, as an array or as JSON.
+    pub(super) fn definitions(&self) -> Option<Definitions<'a>> {
+        let parts = match self.value(Field::Definitions)? {
+            Value::Array(list) if list.iter().all(|one| one.as_str().is_some()) => list
+                .iter()
+                .take(TOOLS)
+                .filter_map(|one| one.as_str().map(Cow::Borrowed))
+                .collect(),
+            other => SmallVec::from_iter(values::text(other)),
+        };
+        (!parts.is_empty()).then_some(Definitions { parts })
+    }
+
+    /// Tokens and cost from JSON: the first of these names that is there counts.
+    pub(super) fn usage_in(&self, input: [&str; 4], output: [&str; 4], cost: [&str; 2]) -> Usage {
+        fn first<const N: usize, T: std::str::FromStr>(
+            text: Option<Text<'_>>,
+            names: [&str; N],
+        ) -> Option<T> {
+            let text = text?;
+            let found = pick(&text, names);
+            found
+                .into_iter()
+                .flatten()
+                .find_map(|number| number.parse().ok())
+        }
+        Usage {
+            input_tokens: first(self.text(Field::Usage), input),
+            output_tokens: first(self.text(Field::Usage), output),
+            cost_usd: first(self.text(Field::Costs), cost)
+                .filter(|cost: &f64| cost.is_finite() && *cost >= 0.0),
         }
     }
 

@@ -1,5 +1,5 @@
-//! OpenInference's flattened lists: `llm.output_messages.{i}.message.*` and their like, whose attributes
-//! come in any order.
+//! Flattened lists whose attributes come in any order: OpenInference's `llm.output_messages.{i}.message.*`,
+//! OpenLLMetry's `gen_ai.completion.{i}.*` (the first generation of GenAI conventions), and their like.
 //!
 //! Invariant: bounded in what is told apart; a message of which nothing but its role came is empty, one
 //! whose text a scrubber replaced is unknown.
@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use crate::otlp::{SpanView, Value};
 
 use super::fields::{ATTRIBUTES, is_redacted};
+use super::json::write_text;
 use super::messages;
 use super::raw::{Definitions, Input, RawCall, Reply, Text};
 use super::values;
@@ -28,6 +29,10 @@ pub(super) struct Flat<'a> {
     inputs_seen: bool,
     tools: Vec<(usize, Text<'a>)>,
     tools_left_out: bool,
+    functions: SmallVec<[(usize, Function<'a>); 1]>,
+    /// Where the texts of input messages stand.
+    prompts: &'static str,
+    finish: Option<Text<'a>>,
     /// `graph.node.id`.
     pub(super) node: Option<&'a str>,
 }
@@ -39,6 +44,13 @@ struct Message<'a> {
     contents: SmallVec<[(usize, Block<'a>); 1]>,
     calls: SmallVec<[(usize, RawCall<'a>); 1]>,
     redacted: bool,
+}
+
+/// A tool of `llm.request.functions`.
+#[derive(Default)]
+struct Function<'a> {
+    name: Option<Text<'a>>,
+    parameters: Option<Text<'a>>,
 }
 
 #[derive(Default)]
@@ -79,13 +91,10 @@ impl<'a> Flat<'a> {
             return;
         };
         if let Some(rest) = rest.strip_prefix("input_messages.") {
+            self.prompts = "llm.input_messages.";
             self.inputs_seen = true;
-            if let Some((place, "message.role")) = indexed(rest)
-                && matches!(value, Value::Str("user" | "human"))
-            {
-                self.users = self.users.saturating_add(1);
-                self.first_user = Some(self.first_user.map_or(place, |p| p.min(place)));
-                self.last_user = self.last_user.max(Some(place));
+            if let Some((place, "message.role")) = indexed(rest) {
+                self.role(place, value);
             }
         } else if let Some(rest) = rest.strip_prefix("output_messages.") {
             if let Some((place, rest)) = indexed(rest) {
@@ -103,14 +112,46 @@ impl<'a> Flat<'a> {
         }
     }
 
-    fn output(&mut self, place: usize, rest: &'a str, value: Value<'a>) {
+    /// Takes an attribute of the first generation of GenAI conventions.
+    pub(super) fn take_indexed(&mut self, key: &'a str, value: Value<'a>) {
+        if let Some(rest) = key.strip_prefix("gen_ai.prompt.") {
+            self.prompts = "gen_ai.prompt.";
+            self.inputs_seen = true;
+            if let Some((place, "role")) = indexed(rest) {
+                self.role(place, value);
+            }
+        } else if let Some(rest) = key.strip_prefix("gen_ai.completion.") {
+            if let Some((place, rest)) = indexed(rest) {
+                self.completion(place, rest, value);
+            }
+        } else if let Some(rest) = key.strip_prefix("llm.request.functions.")
+            && let Some((place, rest)) = indexed(rest)
+            && let Some(function) = at(&mut self.functions, place)
+        {
+            match rest {
+                "name" => function.name = values::text(value),
+                "parameters" | "input_schema" => function.parameters = values::text(value),
+                _ => {}
+            }
+        }
+    }
+
+    fn role(&mut self, place: usize, role: Value<'a>) {
+        if matches!(role, Value::Str("user" | "human")) {
+            self.users = self.users.saturating_add(1);
+            self.first_user = Some(self.first_user.map_or(place, |p| p.min(place)));
+            self.last_user = self.last_user.max(Some(place));
+        }
+    }
+
+    fn message(&mut self, place: usize) -> Option<&mut Message<'a>> {
         let found = self
             .outputs
             .iter()
             .position(|message| message.place == place);
         let found = match found {
             Some(found) => found,
-            None if self.outputs.len() >= ITEMS => return,
+            None if self.outputs.len() >= ITEMS => return None,
             None => {
                 self.outputs.push(Message {
                     place,
@@ -119,8 +160,46 @@ impl<'a> Flat<'a> {
                 self.outputs.len() - 1
             }
         };
-        let (Some(message), Some(rest)) =
-            (self.outputs.get_mut(found), rest.strip_prefix("message."))
+        self.outputs.get_mut(found)
+    }
+
+    fn completion(&mut self, place: usize, rest: &'a str, value: Value<'a>) {
+        if rest == "finish_reason" {
+            self.finish = values::text(value);
+        }
+        let Some(message) = self.message(place) else {
+            return;
+        };
+        match rest {
+            "content" => message.content = readable(value, &mut message.redacted),
+            "reasoning" | "reasoning_content" | "thinking" => {
+                if let Some(block) = at(&mut message.contents, 0) {
+                    block.kind = Some("reasoning");
+                    block.text = readable(value, &mut message.redacted);
+                }
+            }
+            "function_call.name" | "function_call.arguments" => {
+                if let Some(call) = at(&mut message.calls, 0) {
+                    called(
+                        call,
+                        rest.strip_prefix("function_call.").unwrap_or(rest),
+                        value,
+                    );
+                }
+            }
+            _ => {
+                let rest = rest.strip_prefix("tool_calls.").and_then(indexed);
+                if let Some((place, rest)) = rest
+                    && let Some(call) = at(&mut message.calls, place)
+                {
+                    called(call, rest, value);
+                }
+            }
+        }
+    }
+
+    fn output(&mut self, place: usize, rest: &'a str, value: Value<'a>) {
+        let (Some(message), Some(rest)) = (self.message(place), rest.strip_prefix("message."))
         else {
             return;
         };
@@ -145,15 +224,8 @@ impl<'a> Flat<'a> {
             let Some(call) = at(&mut message.calls, place) else {
                 return;
             };
-            match rest {
-                "tool_call.id" => call.id = values::text(value),
-                "tool_call.function.name" => call.name = values::text(value).unwrap_or_default(),
-                "tool_call.function.arguments" => {
-                    let mut redacted = false;
-                    call.arguments = readable(value, &mut redacted);
-                }
-                _ => {}
-            }
+            let rest = rest.strip_prefix("tool_call.").unwrap_or(rest);
+            called(call, rest.strip_prefix("function.").unwrap_or(rest), value);
         }
     }
 
@@ -187,23 +259,29 @@ impl<'a> Flat<'a> {
         // A message of which nothing came but its role is an empty answer [agno, crewai].
         let empty = seen && !redacted;
         reply.text = messages::join(texts).or(empty.then_some(Cow::Borrowed("")));
+        reply.finish = self.finish.take();
         reply
     }
 
     pub(super) fn input(&self, span: &SpanView<'a>) -> Input<'a> {
         Input {
             user_messages: self.inputs_seen.then_some(self.users),
-            goal: self.first_user.and_then(|place| user_text(span, place)),
+            goal: self
+                .first_user
+                .and_then(|place| user_text(span, self.prompts, place)),
             latest: self
                 .last_user
                 .filter(|_| self.users > 1)
-                .and_then(|place| user_text(span, place)),
+                .and_then(|place| user_text(span, self.prompts, place)),
         }
     }
 
     /// The definitions, where all of them came: one that an SDK's limit on attributes left out would look
     /// invented.
     pub(super) fn definitions(&mut self, span: &SpanView<'a>) -> Option<Definitions<'a>> {
+        for (place, function) in self.functions.drain(..) {
+            self.tools.extend(function.told().map(|text| (place, text)));
+        }
         self.tools.sort_by_key(|(place, _)| *place);
         let places = self.tools.iter().map(|(place, _)| *place);
         let in_a_row = places.eq(0..self.tools.len());
@@ -215,6 +293,35 @@ impl<'a> Flat<'a> {
     }
 }
 
+impl<'a> Function<'a> {
+    /// The definition as JSON, or the bare name.
+    fn told(self) -> Option<Text<'a>> {
+        let name = self.name?;
+        let Some(parameters) = self.parameters.filter(|text| text.starts_with('{')) else {
+            return Some(name);
+        };
+        let mut out = String::from("{\"name\":");
+        write_text(&name, &mut out);
+        out.push_str(",\"parameters\":");
+        out.push_str(&parameters);
+        out.push('}');
+        Some(Cow::Owned(out))
+    }
+}
+
+/// One member of a call that a model asks for.
+fn called<'a>(call: &mut RawCall<'a>, member: &str, value: Value<'a>) {
+    match member {
+        "id" => call.id = values::text(value),
+        "name" => call.name = values::text(value).unwrap_or_default(),
+        "arguments" => {
+            let mut redacted = false;
+            call.arguments = readable(value, &mut redacted);
+        }
+        _ => {}
+    }
+}
+
 /// A text, unless a scrubber stands in its place.
 fn readable<'a>(value: Value<'a>, redacted: &mut bool) -> Option<Text<'a>> {
     let text = values::text(value)?;
@@ -223,16 +330,17 @@ fn readable<'a>(value: Value<'a>, redacted: &mut bool) -> Option<Text<'a>> {
 }
 
 /// The text of the input message at `place`.
-fn user_text<'a>(span: &SpanView<'a>, place: usize) -> Option<Text<'a>> {
+fn user_text<'a>(span: &SpanView<'a>, prompts: &str, place: usize) -> Option<Text<'a>> {
     let mut texts: SmallVec<[Text<'a>; 1]> = SmallVec::new();
     for (key, value) in span.attributes().take(ATTRIBUTES) {
-        let Some(rest) = key.strip_prefix("llm.input_messages.") else {
+        let Some(rest) = key.strip_prefix(prompts) else {
             continue;
         };
         let Some((_, rest)) = indexed(rest).filter(|(found, _)| *found == place) else {
             continue;
         };
-        if rest == "message.content" || rest.ends_with(".message_content.text") {
+        if matches!(rest, "message.content" | "content") || rest.ends_with(".message_content.text")
+        {
             texts.extend(values::text(value));
         }
     }

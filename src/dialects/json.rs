@@ -284,6 +284,30 @@ fn unescape_unicode(tail: &str, out: &mut String) -> usize {
     6
 }
 
+/// The members with these names of the object that `text` is, as they stand. What is null, cut short or
+/// not there is `None`.
+pub(super) fn pick<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    let mut cursor = Cursor::new(text);
+    if cursor.kind() != Kind::Object {
+        return found;
+    }
+    let _ = cursor.object(|key, cursor| {
+        let slot = names
+            .iter()
+            .zip(&mut found)
+            .find(|(name, _)| **name == key.0);
+        if let Some((_, slot)) = slot
+            && slot.is_none()
+            && cursor.kind() != Kind::Null
+        {
+            *slot = Some(cursor.value()?);
+        }
+        Ok(())
+    });
+    found
+}
+
 /// Appends `text` as a JSON string, quotes included.
 pub(super) fn write_text(text: &str, out: &mut String) {
     use std::fmt::Write as _;

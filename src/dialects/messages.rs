@@ -22,6 +22,8 @@ pub(super) struct Entry<'a> {
     pub(super) text: Option<Quoted<'a>>,
     pub(super) reasoning: Option<Quoted<'a>>,
     pub(super) tool_calls: Option<&'a str>,
+    /// Calls whose arguments the framework could not read [langchain].
+    pub(super) broken_calls: Option<&'a str>,
     /// `function`, `toolUse`, `tool_call`: the object that holds a call's name and arguments.
     pub(super) call: Option<&'a str>,
     pub(super) id: Option<Quoted<'a>>,
@@ -32,9 +34,18 @@ pub(super) struct Entry<'a> {
     pub(super) tool_result: bool,
 }
 
-/// Reads one object.
+/// Reads one object; of a message that LangChain serialised, what is in its constructor's arguments.
 pub(super) fn entry<'a>(cursor: &mut Cursor<'a>) -> Result<Entry<'a>, Malformed> {
+    let (entry, constructed) = members(cursor)?;
+    match constructed {
+        Some(inner) => members(&mut Cursor::new(inner)).map(|(entry, _)| entry),
+        None => Ok(entry),
+    }
+}
+
+fn members<'a>(cursor: &mut Cursor<'a>) -> Result<(Entry<'a>, Option<&'a str>), Malformed> {
     let mut entry = Entry::default();
+    let (mut serialised, mut constructed) = (false, None);
     cursor.object(|key, cursor| {
         let string = |cursor: &mut Cursor<'a>| -> Result<Option<Quoted<'a>>, Malformed> {
             if cursor.kind() == Kind::Text {
@@ -52,7 +63,12 @@ pub(super) fn entry<'a>(cursor: &mut Cursor<'a>) -> Result<Entry<'a>, Malformed>
                 entry.reasoning = string(cursor)?.or(entry.reasoning);
             }
             "tool_calls" | "toolCalls" => entry.tool_calls = Some(cursor.value()?),
-            "function" | "toolUse" => entry.call = Some(cursor.value()?),
+            "invalid_tool_calls" => entry.broken_calls = Some(cursor.value()?),
+            "function" | "toolUse" | "functionCall" | "function_call"
+                if cursor.kind() == Kind::Null => {}
+            "function" | "toolUse" | "functionCall" | "function_call" => {
+                entry.call = Some(cursor.value()?)
+            }
             // Two ids: the one that results refer to wins.
             "call_id" | "tool_call_id" | "toolCallId" | "toolUseId" => {
                 entry.id = string(cursor)?.or(entry.id);
@@ -61,7 +77,11 @@ pub(super) fn entry<'a>(cursor: &mut Cursor<'a>) -> Result<Entry<'a>, Malformed>
             "name" | "toolName" | "tool_name" => entry.name = string(cursor)?.or(entry.name),
             "arguments" | "args" | "input" => entry.arguments = Some(cursor.value()?),
             "response" | "result" | "output" => entry.response = Some(cursor.value()?),
-            "finish_reason" => entry.finish = string(cursor)?,
+            "finish_reason" | "stop_reason" | "finishReason" => {
+                entry.finish = string(cursor)?.or(entry.finish);
+            }
+            "lc" => serialised = true,
+            "kwargs" if cursor.kind() == Kind::Object => constructed = Some(cursor.value()?),
             "toolResult" | "functionResponse" => entry.tool_result = true,
             _ => {}
         }
@@ -71,7 +91,7 @@ pub(super) fn entry<'a>(cursor: &mut Cursor<'a>) -> Result<Entry<'a>, Malformed>
         entry.kind.map(|kind| kind.0),
         Some("tool_call_response" | "tool_result" | "tool-result" | "function_call_output")
     );
-    Ok(entry)
+    Ok((entry, constructed.filter(|_| serialised)))
 }
 
 /// Whether a message is a user's: not a tool's result and not a framework's own prompt under that role.
@@ -96,40 +116,130 @@ fn is_framework_prompt(content: &str) -> bool {
 }
 
 /// The messages that a model was given: how many are a user's, and where the first of them stands.
-/// Only the frame of the messages is read; what they hold is passed over.
+/// Only the frame of the messages is read; what they hold is passed over. A request as a whole will do
+/// (`{"messages": [..]}`), and so will lists of lists [langchain].
 pub(super) fn input(text: Text<'_>) -> Input<'_> {
     match text {
-        Cow::Borrowed(text) => read_input(text),
-        Cow::Owned(text) => read_input(&text).into_owned(),
+        Cow::Borrowed(text) => read_input(text, false),
+        Cow::Owned(text) => read_input(&text, false).into_owned(),
     }
 }
 
-fn read_input(text: &str) -> Input<'_> {
+/// The first user message of a history, still encoded; nothing behind it is read. A text that is no JSON
+/// is what the user said, and so is the member of an object that names a task.
+pub(super) fn first_user(text: Text<'_>) -> Option<Text<'_>> {
+    match text {
+        Cow::Borrowed(text) => read_input(text, true).goal,
+        Cow::Owned(text) => read_input(&text, true).goal.map(super::raw::own),
+    }
+}
+
+fn read_input(text: &str, first_only: bool) -> Input<'_> {
     let mut cursor = Cursor::new(text);
-    let mut input = Input::default();
-    let mut users = 0u32;
-    let mut read = Ok(());
-    if cursor.kind() == Kind::Array {
-        read = cursor.array(|cursor| {
-            if cursor.kind() != Kind::Object {
-                return Ok(());
+    let mut walk = Walk {
+        first_only,
+        ..Walk::default()
+    };
+    let read = match cursor.kind() {
+        Kind::Array => walk.list(&mut cursor, LAYERS),
+        Kind::Object => walk.request(&mut cursor, LAYERS),
+        Kind::Text | Kind::Scalar if first_only => {
+            walk.goal = Some(text);
+            Ok(())
+        }
+        _ => Ok(()),
+    };
+    Input {
+        // Cut short: the count would be of a part, the goal is still the first.
+        user_messages: (read.is_ok() && cursor.finished() && walk.listed).then_some(walk.users),
+        goal: walk.goal.map(Cow::Borrowed),
+        latest: walk.latest.map(Cow::Borrowed),
+    }
+}
+
+/// Most wrappings around messages that are looked into.
+const LAYERS: u8 = 4;
+
+/// Members that hold messages, or what wraps them.
+const LISTS: &[&str] = &["messages", "inputs", "input", "contents", "history"];
+/// Members that hold a task in words.
+const TASKS: &[&str] = &[
+    "task",
+    "prompt",
+    "query",
+    "question",
+    "input",
+    "inputs",
+    "user_input",
+    "message",
+    "topic",
+];
+
+/// What has been found of the users.
+#[derive(Default)]
+struct Walk<'a> {
+    users: u32,
+    goal: Option<&'a str>,
+    latest: Option<&'a str>,
+    /// Nothing behind the first user is wanted.
+    first_only: bool,
+    /// A list of messages was there.
+    listed: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// `Err` ends the walk: the text is malformed, or what was wanted is found.
+    fn list(&mut self, cursor: &mut Cursor<'a>, layers: u8) -> Result<(), Malformed> {
+        self.listed = true;
+        cursor.array(|cursor| {
+            match cursor.kind() {
+                Kind::Array if layers > 0 => return self.list(cursor, layers - 1),
+                Kind::Object => {}
+                _ => return Ok(()),
             }
             let message = entry(cursor)?;
-            let content = message.parts.or(message.content);
             if is_user(&message) {
-                users = users.saturating_add(1);
-                if input.goal.is_none() {
-                    input.goal = content.map(Cow::Borrowed);
+                let content = message.parts.or(message.content);
+                self.users = self.users.saturating_add(1);
+                if self.goal.is_none() {
+                    self.goal = content;
                 } else {
-                    input.latest = content.map(Cow::Borrowed);
+                    self.latest = content;
+                }
+                if self.first_only {
+                    return Err(Malformed);
                 }
             }
             Ok(())
-        });
+        })
     }
-    // Cut short: the count would be of a part, the goal is still the first.
-    input.user_messages = (read.is_ok() && cursor.finished()).then_some(users);
-    input
+
+    fn request(&mut self, cursor: &mut Cursor<'a>, layers: u8) -> Result<(), Malformed> {
+        let mut task = (usize::MAX, None);
+        let mut found = false;
+        cursor.object(|key, cursor| {
+            match cursor.kind() {
+                Kind::Array if !found && LISTS.contains(&key.0) => {
+                    found = true;
+                    return self.list(cursor, layers);
+                }
+                Kind::Object if !found && layers > 0 && LISTS.contains(&key.0) => {
+                    self.request(cursor, layers - 1)?;
+                    found = self.listed;
+                }
+                Kind::Text => {
+                    let rank = TASKS.iter().position(|name| *name == key.0);
+                    if let Some(rank) = rank.filter(|rank| *rank < task.0) {
+                        task = (rank, Some(cursor.value()?));
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        self.goal = self.goal.or(task.1);
+        Ok(())
+    }
 }
 
 /// Whether a message's content is nothing but results of tools, which some frameworks send as a user's.
@@ -209,37 +319,4 @@ pub(super) fn join<'a>(texts: SmallVec<[Text<'a>; 1]>) -> Option<Text<'a>> {
         return Some(Cow::Owned(texts.join("\n")));
     }
     texts.into_iter().next()
-}
-
-/// The first user message of a history, still encoded; nothing behind it is read.
-pub(super) fn first_user(text: Text<'_>) -> Option<Text<'_>> {
-    match text {
-        Cow::Borrowed(text) => find_first_user(text),
-        Cow::Owned(text) => find_first_user(&text).map(super::raw::own),
-    }
-}
-
-fn find_first_user(text: &str) -> Option<Text<'_>> {
-    let mut cursor = Cursor::new(text);
-    let mut found = None;
-    match cursor.kind() {
-        Kind::Array => {
-            let _ = cursor.array(|cursor| {
-                if cursor.kind() != Kind::Object {
-                    return Ok(());
-                }
-                let message = entry(cursor)?;
-                let content = message.parts.or(message.content);
-                if is_user(&message) {
-                    found = content.map(Cow::Borrowed);
-                    // Nothing is wrong: this ends the walk.
-                    return Err(Malformed);
-                }
-                Ok(())
-            });
-        }
-        Kind::Scalar | Kind::Text => found = Some(Cow::Borrowed(text)),
-        Kind::Object | Kind::Null | Kind::End => {}
-    }
-    found
 }

@@ -5,24 +5,35 @@
 //!
 //! A new dialect is a file of its own and a line in `DIALECTS`.
 
+mod claude_code;
+mod codex;
 mod envelopes;
 mod fault;
 mod fields;
 mod flattened;
 mod json;
+mod langfuse;
+mod langsmith;
 mod messages;
+mod mlflow;
 mod openinference;
 mod origin;
 mod otel_genai;
 mod parts;
+mod python;
 mod raw;
+mod responses;
+mod results;
 mod tools;
+mod traceloop;
 mod values;
+mod vercel;
 
-pub use envelopes::{BareArguments, BareResult, bare_arguments, bare_result, final_answer};
+pub use envelopes::{BareArguments, bare_arguments, final_answer};
 pub use messages::goal_text;
 pub use origin::{Origin, origin, resource_text};
 pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};
+pub use results::{BareResult, bare_result};
 pub use tools::{Tool, Tools, tools};
 
 use crate::model::{OUR_SCOPE, SYNTHETIC};
@@ -36,13 +47,42 @@ struct Dialect {
     read: for<'a> fn(&Seen<'a>, Value<'a>) -> Option<Raw<'a>>,
 }
 
-/// All conventions, in order of precedence: where a span carries several markers, the first that reads
-/// it as a step wins.
+/// All conventions that an attribute marks, in order of precedence: where a span carries several markers,
+/// the first that reads it as a step wins.
 const DIALECTS: &[Dialect] = &[
     openinference::OPENINFERENCE,
+    langsmith::LANGSMITH,
     otel_genai::GENAI,
+    langfuse::LANGFUSE,
+    mlflow::MLFLOW,
+    vercel::VERCEL,
+    traceloop::TRACELOOP,
+    traceloop::MODEL,
     otel_genai::MCP,
+    codex::CODEX,
 ];
+
+/// Conventions that the span's name marks: asked only when no other knows the span.
+const NAMED: &[Named] = &[claude_code::CLAUDE_CODE];
+
+/// A convention known by how its spans are named.
+struct Named {
+    /// What its span names begin with.
+    prefix: &'static str,
+    /// Reads a span, given the rest of its name; `None` when the span is no step.
+    read: for<'a> fn(&Seen<'a>, &'a str) -> Option<Raw<'a>>,
+}
+
+/// The lengths of all markers as a set of bits: nearly all keys are told to be none by their length.
+const LENGTHS: u64 = {
+    let mut lengths = 0;
+    let mut at = 0;
+    while at < DIALECTS.len() {
+        lengths |= 1 << DIALECTS[at].marker.len();
+        at += 1;
+    }
+    lengths
+};
 
 /// Most events looked at in one span.
 const EVENTS: usize = 1024;
@@ -68,10 +108,12 @@ pub fn read<'a>(seen: &Seen<'a>) -> Said<'a> {
     let mut said = Said::default();
     let ours = seen.scope.name() == OUR_SCOPE;
     for (key, value) in seen.span.attributes().take(fields::ATTRIBUTES) {
-        for (dialect, marker) in DIALECTS.iter().zip(&mut markers) {
-            if key == dialect.marker {
-                *marker = value;
-                any = true;
+        if key.len() < 64 && LENGTHS >> key.len() & 1 != 0 {
+            for (dialect, marker) in DIALECTS.iter().zip(&mut markers) {
+                if key == dialect.marker {
+                    *marker = value;
+                    any = true;
+                }
             }
         }
         said.marked |= key.starts_with(MARK);
@@ -83,6 +125,13 @@ pub fn read<'a>(seen: &Seen<'a>) -> Said<'a> {
             .zip(markers)
             .filter(|(_, marker)| *marker != Value::Empty)
             .find_map(|(dialect, marker)| (dialect.read)(seen, marker));
+    }
+    if said.raw.is_none() {
+        let name = seen.span.name();
+        said.raw = NAMED.iter().find_map(|named| {
+            let rest = name.strip_prefix(named.prefix)?;
+            (named.read)(seen, rest)
+        });
     }
     said
 }

@@ -4,8 +4,6 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use smallvec::SmallVec;
-
 use crate::otlp::{Seen, SpanView, Value};
 
 use super::Dialect;
@@ -13,8 +11,7 @@ use super::fault;
 use super::fields::{Field, Fields, Table, is_placeholder};
 use super::flattened::Flat;
 use super::json::{Cursor, Kind};
-use super::raw::{Definitions, Part, Raw, Text, own};
-use super::values;
+use super::raw::{Part, Raw, Text, own};
 
 /// OpenInference spans name their kind.
 pub(super) const OPENINFERENCE: Dialect = Dialect {
@@ -56,8 +53,6 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(KEYS));
 const AGENTS: &[&str] = &["lc_agent_name"];
 /// Names of sessions in the metadata, in order of precedence.
 const SESSIONS: &[&str] = &["session_id", "thread_id", "conversation_id"];
-/// Most tools read of an agent's list.
-const TOOLS: usize = 256;
 
 fn read<'a>(seen: &Seen<'a>, kind: Value<'a>) -> Option<Raw<'a>> {
     let span = seen.span;
@@ -118,20 +113,7 @@ fn agent_run<'a>(fields: &Fields<'a>, flat: &Flat<'a>, span: &SpanView<'a>, raw:
     }
     raw.reply.text = fields.text(Field::Result).and_then(final_text);
     raw.input.goal = fields.text(Field::Arguments).and_then(task);
-    raw.definitions = names(fields);
-}
-
-/// The tools of an agent: a list of names, as an array or as JSON.
-fn names<'a>(fields: &Fields<'a>) -> Option<Definitions<'a>> {
-    let parts = match fields.value(Field::Definitions)? {
-        Value::Array(list) => list
-            .iter()
-            .take(TOOLS)
-            .filter_map(|name| name.as_str().map(Cow::Borrowed))
-            .collect(),
-        other => SmallVec::from_iter(values::text(other)),
-    };
-    Some(Definitions { parts })
+    raw.definitions = fields.definitions();
 }
 
 /// The text in an agent's output: plain, or the member that holds it.

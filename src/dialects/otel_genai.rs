@@ -1,21 +1,21 @@
 //! OpenTelemetry's GenAI conventions, generations B (messages as span events) and C (messages as
 //! attributes), with the keys of emitters that follow them (pydantic-ai, Strands, ADK, agent-framework,
-//! Vercel 7, AutoGen, fastmcp), and MCP.
+//! Vercel 7, AutoGen, fastmcp, OpenLIT, OpenLLMetry), and MCP.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use smallvec::smallvec;
-
 use crate::otlp::{EventView, Seen, SpanView, Value};
 
 use super::Dialect;
-use super::envelopes::tool_response;
 use super::fault;
 use super::fields::{Field, Fields, Table};
+use super::flattened::Flat;
 use super::messages;
 use super::parts::{self, Whose};
-use super::raw::{Definitions, Input, Part, Raw, Reply, Text};
+use super::raw::{Input, Part, Raw, RawCall, Reply, Text};
+use super::responses;
+use super::results::tool_response;
 use super::values;
 
 /// GenAI spans name their operation.
@@ -32,7 +32,10 @@ pub(super) const MCP: Dialect = Dialect {
 
 /// Keys by field, in order of precedence.
 const KEYS: &[(Field, &[&str])] = &[
-    (Field::Tool, &["gen_ai.tool.name", "mcp.tool.name"]),
+    (
+        Field::Tool,
+        &["gen_ai.tool.name", "mcp.tool.name", "traceloop.entity.name"],
+    ),
     (Field::CallId, &["gen_ai.tool.call.id"]),
     (
         Field::Arguments,
@@ -44,6 +47,7 @@ const KEYS: &[(Field, &[&str])] = &[
             "gcp.vertex.agent.tool_call_args",
             "mcp.tool.arguments",
             "mcp.request.argument",
+            "traceloop.entity.input",
         ],
     ),
     (
@@ -56,6 +60,7 @@ const KEYS: &[(Field, &[&str])] = &[
             "gcp.vertex.agent.tool_response",
             "mcp.tool.result",
             "mcp.response.value",
+            "traceloop.entity.output",
         ],
     ),
     (Field::ErrorType, &["error.type"]),
@@ -76,7 +81,16 @@ const KEYS: &[(Field, &[&str])] = &[
             "exit.code",
         ],
     ),
-    (Field::Agent, &["gen_ai.agent.name", "agent_name"]),
+    (
+        Field::Agent,
+        &[
+            "gen_ai.agent.name",
+            "agent_name",
+            "crewai.agent.role",
+            "crewai.task.agent",
+            "traceloop.association.properties.lc_agent_name",
+        ],
+    ),
     (
         Field::Conversation,
         &[
@@ -104,10 +118,14 @@ const KEYS: &[(Field, &[&str])] = &[
     (Field::Cost, &["gen_ai.usage.cost", "operation.cost"]),
     (
         Field::Input,
-        &["gen_ai.input.messages", "pydantic_ai.all_messages"],
+        &[
+            "gen_ai.input.messages",
+            "pydantic_ai.all_messages",
+            "crewai.task.description",
+        ],
     ),
     (Field::Output, &["gen_ai.output.messages"]),
-    (Field::Final, &["final_result"]),
+    (Field::Final, &["final_result", "crewai.crew.result"]),
     (
         Field::Finish,
         &[
@@ -118,7 +136,12 @@ const KEYS: &[(Field, &[&str])] = &[
     ),
     (
         Field::Definitions,
-        &["gen_ai.tool.definitions", "gen_ai.agent.tools"],
+        &[
+            "gen_ai.tool.definitions",
+            "gen_ai.agent.tools",
+            "crewai.agent.tools",
+            "crewai.task.tools",
+        ],
     ),
     (Field::Seam, &["fastmcp.span.seam"]),
 ];
@@ -131,7 +154,8 @@ const INNER_MCP_SCOPE: &str = "mcp-python-sdk";
 fn read<'a>(seen: &Seen<'a>, operation: Value<'a>) -> Option<Raw<'a>> {
     let part = match operation.as_str()? {
         "execute_tool" => Part::ToolCall,
-        "chat" | "generate_content" | "text_completion" => Part::ModelCall,
+        "chat" | "generate_content" | "text_completion" | "chat.completions"
+        | "text.completions" => Part::ModelCall,
         "invoke_agent" | "invoke_workflow" => Part::AgentRun,
         "handoff" => Part::HandOff,
         // Cycles, steps, tasks and `unknown` tell again what their children tell.
@@ -144,9 +168,11 @@ fn read_mcp<'a>(seen: &Seen<'a>, method: Value<'a>) -> Option<Raw<'a>> {
     (method.as_str()? == "tools/call").then(|| of(seen, Part::ToolCall))
 }
 
-fn of<'a>(seen: &Seen<'a>, part: Part) -> Raw<'a> {
+/// Reads a span whose part is known. OpenLLMetry's spans are read here too: they share most keys.
+pub(super) fn of<'a>(seen: &Seen<'a>, part: Part) -> Raw<'a> {
     let span = seen.span;
-    let fields = Fields::gather(span, &TABLE, |_, _| {});
+    let mut flat = Flat::default();
+    let fields = Fields::gather(span, &TABLE, |key, value| flat.take_indexed(key, value));
     let told_twice = seen.scope.name() == INNER_MCP_SCOPE
         || matches!(fields.value(Field::Seam), Some(Value::Bool(true)));
     if part == Part::ToolCall && told_twice {
@@ -166,7 +192,7 @@ fn of<'a>(seen: &Seen<'a>, part: Part) -> Raw<'a> {
     match part {
         Part::ModelCall => {
             raw.usage = fields.usage();
-            model_call(&fields, events, &mut raw);
+            model_call(&fields, events, flat, span, &mut raw);
         }
         Part::AgentRun | Part::HandOff => agent_run(&fields, events, span, &mut raw),
         Part::ToolCall | Part::TransportDuplicate => {
@@ -195,21 +221,41 @@ fn tool_call<'a>(fields: &Fields<'a>, events: Events<'a>, span: &SpanView<'a>, r
         .or(events.choice);
 }
 
-fn model_call<'a>(fields: &Fields<'a>, events: Events<'a>, raw: &mut Raw<'a>) {
+fn model_call<'a>(
+    fields: &Fields<'a>,
+    events: Events<'a>,
+    mut flat: Flat<'a>,
+    span: &SpanView<'a>,
+    raw: &mut Raw<'a>,
+) {
     let output = fields
         .text(Field::Output)
         .or(events.output)
         .or(events.choice);
-    raw.reply = output.map_or_else(Reply::default, |text| parts::output(text, Whose::Model));
+    raw.reply = output.map_or_else(|| flat.reply(), |text| responses::reply(text, Whose::Model));
     let finish = fields.value(Field::Finish).and_then(finish_reason);
     if let Some(finish) = finish.or(events.finish) {
         raw.reply.finish = Some(finish);
     }
-    raw.input = fields
-        .text(Field::Input)
-        .or(events.input)
-        .map_or(events.users, messages::input);
-    raw.definitions = definitions(fields);
+    raw.input = match fields.text(Field::Input).or(events.input) {
+        Some(text) => messages::input(text),
+        None if events.users.user_messages.is_none() => flat.input(span),
+        None => events.users,
+    };
+    raw.definitions = fields.definitions().or_else(|| flat.definitions(span));
+    if raw.reply.calls.is_empty() {
+        raw.reply.calls.extend(asked_beside(fields));
+    }
+}
+
+/// The call that OpenLIT writes beside an answer whose content it may not capture. Its arguments have to be
+/// there: a tool's name alone comes from anywhere (P13, P35).
+fn asked_beside<'a>(fields: &Fields<'a>) -> Option<RawCall<'a>> {
+    Some(RawCall {
+        id: fields.name(Field::CallId),
+        name: fields.name(Field::Tool)?,
+        arguments: Some(fields.text(Field::Arguments)?),
+    })
 }
 
 fn agent_run<'a>(fields: &Fields<'a>, events: Events<'a>, span: &SpanView<'a>, raw: &mut Raw<'a>) {
@@ -222,27 +268,23 @@ fn agent_run<'a>(fields: &Fields<'a>, events: Events<'a>, span: &SpanView<'a>, r
             .text(Field::Output)
             .or(events.output)
             .or(events.choice)
-            .map_or_else(Reply::default, |text| parts::output(text, Whose::Run)),
+            .or_else(|| fields.text(Field::Result))
+            .map_or_else(Reply::default, |text| responses::reply(text, Whose::Run)),
     };
     raw.input.goal = fields
         .text(Field::Input)
         .or(events.input)
+        .or_else(|| fields.text(Field::Arguments))
         .map_or(events.users.goal, messages::first_user);
-    raw.definitions = definitions(fields);
+    raw.definitions = fields.definitions();
     if raw.agent.is_none() {
         let name = span.name().strip_prefix("invoke_agent ");
         raw.agent = name.filter(|name| !name.is_empty()).map(Cow::Borrowed);
     }
 }
 
-fn definitions<'a>(fields: &Fields<'a>) -> Option<Definitions<'a>> {
-    fields.text(Field::Definitions).map(|text| Definitions {
-        parts: smallvec![text],
-    })
-}
-
 /// The last reason of a list; lists come as arrays, as JSON in a string, or as one bare word (P16).
-fn finish_reason(value: Value<'_>) -> Option<Text<'_>> {
+pub(super) fn finish_reason(value: Value<'_>) -> Option<Text<'_>> {
     match value {
         Value::Array(list) => list
             .iter()

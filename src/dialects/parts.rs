@@ -17,17 +17,24 @@ pub(super) enum Whose {
     Run,
 }
 
-/// Reads output messages. A text that is no JSON is the answer itself.
-pub(super) fn output(text: Text<'_>, whose: Whose) -> Reply<'_> {
+/// Reads a list of calls that stands by itself.
+pub(super) fn requested(text: Text<'_>) -> SmallVec<[RawCall<'_>; 2]> {
+    fn read(text: &str) -> Reply<'_> {
+        let mut found = Found::default();
+        match calls(text, &mut found) {
+            Ok(()) => found.reply(),
+            Err(Malformed) => Reply::default(),
+        }
+    }
     match text {
-        Cow::Borrowed(text) => read_output(text, whose),
-        Cow::Owned(text) => read_output(&text, whose).into_owned(),
+        Cow::Borrowed(text) => read(text).calls,
+        Cow::Owned(text) => read(&text).into_owned().calls,
     }
 }
 
 /// What has been found so far of one answer.
 #[derive(Default)]
-struct Found<'a> {
+pub(super) struct Found<'a> {
     texts: SmallVec<[Text<'a>; 1]>,
     reasoning: SmallVec<[Text<'a>; 1]>,
     calls: SmallVec<[RawCall<'a>; 2]>,
@@ -38,7 +45,8 @@ struct Found<'a> {
     seen: bool,
 }
 
-fn read_output(text: &str, whose: Whose) -> Reply<'_> {
+/// Reads a message, a list of messages, or the blocks of one.
+pub(super) fn read_output(text: &str, whose: Whose) -> Reply<'_> {
     let mut cursor = Cursor::new(text);
     let mut found = Found::default();
     let read = match cursor.kind() {
@@ -88,7 +96,15 @@ fn element<'a>(
         return Ok(());
     }
     let entry = entry(cursor)?;
-    let is_message = entry.role.is_some() || entry.parts.is_some() || entry.tool_calls.is_some();
+    let kind = entry.kind.map(|kind| kind.0);
+    if entry.role.is_none() && matches!(kind, Some("human" | "system" | "tool")) {
+        // Somebody else's message in a history [langchain].
+        return Ok(());
+    }
+    let is_message = entry.role.is_some()
+        || entry.parts.is_some()
+        || entry.tool_calls.is_some()
+        || matches!(kind, Some("ai" | "AIMessage" | "AIMessageChunk"));
     if !is_message {
         return block(&entry, found);
     }
@@ -124,21 +140,30 @@ fn message<'a>(message: &Entry<'a>, found: &mut Found<'a>) -> Result<(), Malform
         list(content, found)?;
     }
     // The same calls may stand in the parts and beside them.
-    if found.calls.is_empty()
-        && let Some(calls) = message.tool_calls
-    {
-        let mut cursor = Cursor::new(calls);
-        if cursor.kind() == Kind::Array {
-            cursor.array(|cursor| {
-                if cursor.kind() == Kind::Object {
-                    let entry = entry(cursor)?;
-                    call(&entry, found);
-                }
-                Ok(())
-            })?;
-        }
+    let beside = message.tool_calls.filter(|_| found.calls.is_empty());
+    for list in [beside, message.broken_calls].into_iter().flatten() {
+        calls(list, found)?;
+    }
+    if found.calls.is_empty() && message.parts.is_none() && message.call.is_some() {
+        // The single call of the first generation of function calling.
+        call(message, found);
     }
     Ok(())
+}
+
+/// A list of calls.
+fn calls<'a>(list: &'a str, found: &mut Found<'a>) -> Result<(), Malformed> {
+    let mut cursor = Cursor::new(list);
+    if cursor.kind() != Kind::Array {
+        return Ok(());
+    }
+    cursor.array(|cursor| {
+        if cursor.kind() == Kind::Object {
+            let entry = entry(cursor)?;
+            call(&entry, found);
+        }
+        Ok(())
+    })
 }
 
 fn list<'a>(content: &'a str, found: &mut Found<'a>) -> Result<(), Malformed> {
@@ -246,7 +271,30 @@ pub(super) fn value_text(value: &str) -> Text<'_> {
 }
 
 impl<'a> Found<'a> {
-    fn reply(self) -> Reply<'a> {
+    /// Takes in a message, a list of them, a text, given as JSON.
+    pub(super) fn add(&mut self, value: &'a str, whose: Whose) {
+        let mut cursor = Cursor::new(value);
+        let read = match cursor.kind() {
+            Kind::Array => cursor.array(|cursor| element(cursor, whose, self)),
+            Kind::Object => element(&mut cursor, whose, self),
+            Kind::Text => cursor.quoted().map(|quoted| {
+                self.seen = true;
+                self.texts.push(quoted.decode());
+            }),
+            _ => Ok(()),
+        };
+        self.unreadable |= read.is_err();
+    }
+
+    /// Notes why the model stopped, given as JSON.
+    pub(super) fn stopped(&mut self, reason: Option<&'a str>) {
+        if let Some(reason) = reason.filter(|reason| reason.starts_with('"')) {
+            self.finish = Some(value_text(reason));
+        }
+    }
+
+    /// What it all comes to.
+    pub(super) fn reply(self) -> Reply<'a> {
         let empty = self.seen && !self.unreadable;
         Reply {
             text: join(self.texts).or(empty.then_some(Cow::Borrowed(""))),

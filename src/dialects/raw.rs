@@ -40,6 +40,9 @@ pub struct Raw<'a> {
     pub hints: Hints,
     /// Arguments of the call, as JSON text where they were structured.
     pub arguments: Option<Text<'a>>,
+    /// The arguments are some of those that the tool got: what they say holds, but two calls with equal ones
+    /// may differ.
+    pub partial: bool,
     /// What the call gave back, as JSON text where it was structured.
     pub result: Option<Text<'a>>,
     /// Signs of failure outside of the result.

@@ -63,7 +63,8 @@ fn tool_call(
 ) -> ToolCall {
     let bare = raw.arguments.as_ref().map(bare_arguments);
     let arguments = bare.as_ref().map(|bare| bare.text.as_ref());
-    let facts = arguments.map(|arguments| reader.calls.facts(tool, arguments));
+    let whole = arguments.filter(|_| !raw.partial);
+    let facts = whole.map(|arguments| reader.calls.facts(tool, arguments));
     let result = raw.result.as_ref().map(bare_result);
     let answer_text = result.as_ref().map(|result| result.text.as_ref());
     let excerpt = answer_text.map(Excerpt::of);
@@ -105,7 +106,7 @@ fn tool_call(
         call_id: call_id.map(|id| xxh3_64(id.as_bytes())),
         key: facts.map(|facts| facts.key),
         exact: facts.map(|facts| facts.exact),
-        signature: arguments
+        signature: whole
             .filter(|_| reader.show_signature)
             .map(|arguments| fingerprints::signature(tool, arguments).0),
         answer,

@@ -60,8 +60,14 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
 /// A run of an agent as a whole.
 pub(super) fn agent_run(reader: &mut Reader, raw: Raw<'_>) -> AgentRun {
     let wishes = wishes(reader, &raw);
+    // A run that ends by asking for a call has not answered (P2).
+    let asks = !raw.reply.calls.is_empty();
+    let output = raw
+        .reply
+        .text
+        .filter(|text| !(asks && text.trim().is_empty()));
     AgentRun {
-        output: raw.reply.text.as_ref().map(facts),
+        output: output.as_ref().map(facts),
         failed: raw.fault.flagged(),
         tools: raw
             .definitions

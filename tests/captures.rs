@@ -1,4 +1,4 @@
-//! Real requests of 15 libraries and what is read of them, one line a step, reviewed by a person against
+//! Real requests of 29 library variants and what is read of them, one line a step, reviewed by a person against
 //! the script that the agents followed (tests/fixtures/captures/README.md).
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "reads fixtures")]

@@ -200,9 +200,15 @@ impl Detector for PrematureVictory {
     }
 }
 
-/// Calls were made, and nothing tells what they did: no edit could have been seen.
+/// Calls were made, and nothing tells what they did: no edit could have been seen. Without any call seen, the
+/// same holds where models asked for some, or where no model's answer but only the run's was seen (P33): then
+/// tools are not traced.
 fn blind(view: &View<'_>) -> bool {
-    view.run.calls > 0 && !view.run.seen_arguments
+    if view.run.calls > 0 {
+        return !view.run.seen_arguments;
+    }
+    let replies = view.replies();
+    replies.iter().any(|reply| reply.asks_for_calls) || replies.iter().all(|reply| reply.of_run)
 }
 
 /// How bad a gap is (A14); `None` when it is not worth a word.

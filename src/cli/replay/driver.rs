@@ -82,17 +82,45 @@ pub(crate) struct Fed {
 }
 
 /// Without a stamp a request arrives at the greatest end in it. A step far ahead of the others moves no
-/// clock: its own is wrong.
+/// clock: its own is wrong. One that began beside the others is not ahead of them, however long it took.
 fn greatest_end(reading: &Reading, skew: std::time::Duration) -> Timestamp {
-    let mut ends: Vec<Timestamp> = reading.steps.iter().map(|step| step.end).collect();
-    ends.sort_unstable();
-    let Some(middle) = ends.get(ends.len().saturating_sub(1) / 2) else {
+    greatest(
+        reading.steps.iter().map(|step| (step.start, step.end)),
+        skew,
+    )
+}
+
+fn greatest(
+    steps: impl Iterator<Item = (Timestamp, Timestamp)>,
+    skew: std::time::Duration,
+) -> Timestamp {
+    let mut steps: Vec<_> = steps.map(|(start, end)| (end, start)).collect();
+    steps.sort_unstable();
+    let Some((middle, _)) = steps.get(steps.len().saturating_sub(1) / 2) else {
         return Timestamp::ZERO;
     };
     let limit = middle.plus(skew);
-    ends.iter()
+    steps
+        .iter()
         .rev()
-        .find(|end| **end <= limit)
-        .copied()
-        .unwrap_or(*middle)
+        .find(|(end, start)| *end <= limit || *start <= limit)
+        .map_or(*middle, |(end, _)| *end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_step_moves_the_clock_and_a_wrong_clock_does_not() {
+        let at = |seconds: u64| Timestamp::from_nanos(seconds * 1_000_000_000);
+        let arrival = |steps: &[(u64, u64)]| {
+            let steps = steps.iter().map(|(start, end)| (at(*start), at(*end)));
+            greatest(steps, std::time::Duration::from_secs(300))
+        };
+        assert_eq!(arrival(&[]), Timestamp::ZERO);
+        assert_eq!(arrival(&[(1, 2), (2, 2_400)]), at(2_400));
+        assert_eq!(arrival(&[(1, 2), (3, 4), (90_000, 90_001)]), at(4));
+        assert_eq!(arrival(&[(90_000, 90_001)]), at(90_001));
+    }
 }

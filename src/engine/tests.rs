@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::model::{Action, Carrier, Claim, Link, Selection, Step};
+use crate::model::{
+    Action, AnomalyType, Carrier, Claim, Failure, Link, Outcome, Selection, Step, Verdict,
+};
 use crate::sessions::{CloseReason, Settle, Turn};
 
 use super::testing::{Bench, answer, call, edit, ms, reading, root, span, test_run, trace};
@@ -735,4 +737,37 @@ fn a_marked_span_keeps_its_marks() {
         "the attributes are not"
     );
     assert_eq!(bench.engine.counters().already_marked, 1);
+}
+
+#[test]
+fn a13_red_tests_are_an_answer_and_a_runner_that_did_not_run_is_a_failure() {
+    let reported = |failed_tests: Option<u32>| {
+        let mut bench = Bench::new(|_| {});
+        for number in 1..=10u32 {
+            let at = 1000 * u64::from(number);
+            let mut step = call(1, number, at, &format!("k{number}"), "a");
+            if let Action::ToolCall(call) = &mut step.action {
+                call.outcome = match number % 2 {
+                    0 => Outcome::Failed(Failure {
+                        class: u64::from(number),
+                        ..Failure::default()
+                    }),
+                    _ => Outcome::Succeeded,
+                };
+                let red = test_run(1, number, at - 20, at);
+                if let (Action::ToolCall(red), true) = (red.action, number % 4 == 0) {
+                    call.effects.verification = red.effects.verification;
+                }
+                if let Some(check) = &mut call.effects.verification {
+                    (check.verdict, check.failed) = (Verdict::Failed, failed_tests);
+                }
+            }
+            bench.send(at, &[step]);
+        }
+        bench.drain(100_000);
+        let mut reports = bench.out.reports.iter();
+        reports.any(|report| report.finding.anomaly == AnomalyType::ErrorRate)
+    };
+    assert!(reported(None));
+    assert!(!reported(Some(2)));
 }

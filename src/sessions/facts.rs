@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::lanes::{Call, Check, Contact, Edit, Ledger, More, Names, Order, Spent, Target};
 use crate::model::{
-    Action, Bearing, CheckKind, FileLink, Name, Outcome, Role, Step, ToolCall, Verdict,
+    Action, Bearing, CheckKind, Failure, FileLink, Name, Outcome, Role, Step, ToolCall, Verdict,
 };
 
 use super::spending::plain_cost;
@@ -180,6 +180,20 @@ pub(super) fn note_late(step: &Step, names: &mut Names, ledger: &mut Ledger, met
     if let Action::ToolCall(raw) = &step.action {
         let call = plain_call(step, raw, order, 0, names);
         note_in_ledger(step, raw, &call, ledger);
+    }
+}
+
+/// How a call counts in a share of failures: tests that ran and failed are an answer, the runner worked (A13).
+pub(super) fn as_share(call: &ToolCall, outcome: Outcome) -> Outcome {
+    let ran = call.effects.verification.as_ref().is_some_and(|check| {
+        check.kind == CheckKind::Tests && check.failed.is_some_and(|failed| failed > 0)
+    });
+    match outcome {
+        Outcome::Failed(failure) if ran => Outcome::Failed(Failure {
+            is_answer: true,
+            ..failure
+        }),
+        other => other,
     }
 }
 

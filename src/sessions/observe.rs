@@ -3,7 +3,7 @@
 use crate::lanes::{Call, Ledger, Names, Order, Place, Reply, RunOutcome};
 use crate::model::{Action, AgentRun, Claim, Finish, ModelCall, Outcome, Step, ToolCall};
 
-use super::facts::{belongs_to_any_goal, note_in_ledger, plain_call};
+use super::facts::{as_share, belongs_to_any_goal, note_in_ledger, plain_call};
 use super::requests::{since_its_start, take_hints};
 use super::run::Asked;
 use super::{LaneId, Run};
@@ -188,7 +188,7 @@ impl Run {
         facts.seen_results |= call.answer.known;
         let outcome = RunOutcome {
             order: call.order,
-            outcome: call.outcome,
+            outcome: as_share(raw, call.outcome),
             key: call.key.unwrap_or(0),
         };
         let at = facts

@@ -216,7 +216,7 @@ impl Ledger {
         self.links.iter().any(|(_, link)| *link.path == *path)
     }
 
-    /// Notes a link made or taken away; the last [`LINKS_MAX`] are kept.
+    /// Notes a link made or taken away; the last 64 are kept.
     pub fn add_link(&mut self, order: Order, link: FileLink) {
         if self.links.len() >= LINKS_MAX {
             self.links.remove(0);

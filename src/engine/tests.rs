@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::model::{
-    Action, AnomalyType, Carrier, Claim, Failure, Link, Outcome, Selection, Step, Verdict,
+    Action, AnomalyType, Carrier, Claim, Failure, Link, Outcome, Selection, Step, Timestamp,
+    Verdict,
 };
 use crate::sessions::{CloseReason, Settle, Turn};
 
@@ -770,4 +771,17 @@ fn a13_red_tests_are_an_answer_and_a_runner_that_did_not_run_is_a_failure() {
     };
     assert!(reported(None));
     assert!(!reported(Some(2)));
+}
+
+#[test]
+fn a_clock_at_the_end_of_time_stops_nothing() {
+    let mut bench = Bench::new(|_| {});
+    let mut step = call(1, 1, 1000, "a", "x");
+    (step.start, step.end) = (Timestamp::MAX, Timestamp::MAX);
+    bench
+        .engine
+        .ingest(reading(&[step]), Timestamp::MAX, &mut bench.out);
+    bench.engine.advance(Timestamp::MAX, &mut bench.out);
+    bench.engine.drain(Timestamp::MAX, &mut bench.out);
+    assert_eq!(bench.released(), 1);
 }

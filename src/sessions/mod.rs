@@ -319,8 +319,10 @@ impl Sessions {
 
     /// A moment before which no run can become idle.
     pub fn earliest_idle(&self) -> Option<Timestamp> {
-        self.idle_runs
-            .earliest()
-            .map(|seen| seen.plus(self.settings.run.idle_timeout))
+        let timeout = self.settings.run.idle_timeout;
+        let seen = self.idle_runs.earliest()?;
+        let due = seen.plus(timeout);
+        // A run heard of at the end of time is never idle: time has no moment left for it.
+        (due.minus(timeout) >= seen).then_some(due)
     }
 }

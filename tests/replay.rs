@@ -328,6 +328,42 @@ fn an_earlier_output_is_compared_and_only_what_is_new_fails() {
 }
 
 #[test]
+fn what_is_compared_with_is_an_earlier_output_and_stays_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = many(folder.path());
+    let path = path.to_str().unwrap();
+    // The recording in place of what was found in it.
+    let output = run(&["--compare", path, path]);
+    assert_eq!(output.status.code(), Some(65), "{}", err(&output));
+    assert!(
+        err(&output).contains("no record of replay"),
+        "{}",
+        err(&output)
+    );
+    // An earlier run may have found nothing.
+    let nothing = write(folder.path(), "nothing.jsonl", "");
+    assert_eq!(
+        run(&["--compare", nothing.to_str().unwrap(), path])
+            .status
+            .code(),
+        Some(0)
+    );
+    let before = text(&["--format", "json", "--sessions", path]);
+    let old = write(folder.path(), "old.jsonl", &before);
+    let name = old.to_str().unwrap();
+    text(&["--compare", name, path]);
+    let output = run(&["--compare", name, "--annotated", name, path]);
+    assert_eq!(output.status.code(), Some(64), "{}", err(&output));
+    assert!(
+        err(&output).contains("the file to compare with"),
+        "{}",
+        err(&output)
+    );
+    let left = agent_sentinel::runtime::files::read_text(&old, 1 << 20).unwrap();
+    assert_eq!(left, before);
+}
+
+#[test]
 fn exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     let path = many(folder.path());

@@ -96,6 +96,10 @@ impl Compare {
                     message: old.message,
                     severity: None,
                 }),
+                Ok(old) if old.record.is_empty() => {
+                    unreadable.push((at + 1, "no record of replay: it has no `record`".to_owned()));
+                }
+                // Of sessions and changes nothing is compared.
                 Ok(_) => {}
                 Err(error) => unreadable.push((at + 1, format!("no record of replay: {error}"))),
             }

@@ -38,13 +38,8 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
     if warnings.warnings() > 0 {
         complain(&failure::told(&warnings))?;
     }
-    if let Some(path) = &arguments.annotated
-        && arguments.inputs.iter().any(|i| files::same(i, path))
-    {
-        return Err(Failure::Usage(format!(
-            "--annotated {} is also an input, and would be emptied before it is read; write to another file",
-            path.display()
-        )));
+    if let Some(path) = &arguments.annotated {
+        never_over_what_is_read(path, arguments)?;
     }
     let mut driver = Driver::new(settings.engine, Reader::new(Arc::new(settings.steps)));
     if let Some(span) = &arguments.explain {
@@ -60,6 +55,24 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
         replay.read(path)?;
     }
     replay.finish(arguments)
+}
+
+/// Spans are written from the first request on: what is still to be read would be lost.
+fn never_over_what_is_read(
+    path: &std::path::Path,
+    arguments: &ReplayArguments,
+) -> Result<(), Failure> {
+    let role = if arguments.inputs.iter().any(|i| files::same(i, path)) {
+        "an input"
+    } else if arguments.compare.iter().any(|old| files::same(old, path)) {
+        "the file to compare with"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(format!(
+        "--annotated {} is also {role}, and would be emptied before it is read; write to another file",
+        path.display()
+    )))
 }
 
 struct Replay {

@@ -109,14 +109,8 @@ fn shipped_configurations_load_without_a_warning() {
 /// What the documentation shows can be copied, and its table of detectors is the program's.
 #[test]
 fn the_documentation_holds() {
-    for page in ["docs/configuration.md", "docs/operations.md", "README.md"] {
-        let text = std::fs::read_to_string(root(page)).unwrap();
-        for block in text.split("```yaml\n").skip(1) {
-            let block = block.split("```").next().unwrap();
-            if block.contains("receivers:") {
-                load(block).unwrap_or_else(|report| panic!("{page}: {block}\n{report}"));
-            }
-        }
+    for (page, block) in copied() {
+        load(&block).unwrap_or_else(|report| panic!("{page}: {block}\n{report}"));
     }
     let page = std::fs::read_to_string(root("docs/configuration.md")).unwrap();
     for detector in detectors::Descriptor::ALL {
@@ -423,6 +417,37 @@ fn what_is_printed_reads_back() {
     assert_eq!(printed, again);
     let (settings, _) = load(&printed).unwrap();
     assert_eq!(settings.engine.detectors.stuck.threshold, 5);
+}
+
+/// All configurations that people copy: those shipped, and the complete ones that the documentation shows.
+fn copied() -> Vec<(String, String)> {
+    let mut all = files("collector-config");
+    for page in ["docs/configuration.md", "docs/operations.md", "README.md"] {
+        let text = std::fs::read_to_string(root(page)).unwrap();
+        let blocks = text.split("```yaml\n").skip(1);
+        let blocks = blocks.map(|block| block.split("```").next().unwrap().to_owned());
+        let whole = blocks.filter(|block| block.contains("receivers:"));
+        all.extend(whole.map(|block| (page.to_owned(), block)));
+    }
+    all
+}
+
+#[test]
+fn what_is_printed_means_the_same() {
+    let mut all = copied();
+    assert!(all.len() > 8, "{}", all.len());
+    let keys = "detectors: {stutter: {min_tokens: 5}, stuck: {tools: {get_token: {threshold: 7}}}}, \
+                tools: {read_secret: read, 'auth*': verify}, \
+                overrides: [{match: {tool: 'reset_password', api.token: a}, detectors: {loop: {window: 9}}}]";
+    all.push(("names like secrets".to_owned(), anomaly(keys)));
+    for (name, text) in all {
+        let before = load(&text).unwrap_or_else(|report| panic!("{name}: {report}"));
+        let printed = config::effective(&[Source::file(&name, &text)], &[], &env).unwrap();
+        let after = load(&printed).unwrap_or_else(|report| panic!("{name}: {printed}\n{report}"));
+        let shown = |loaded: &(Settings, Warnings)| format!("{:#?}", loaded.0);
+        assert_eq!(shown(&before), shown(&after), "{name}: {printed}");
+        assert!(!printed.contains("***"), "{name}: {printed}");
+    }
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn reading(entry: &Entry, problems: &mut Problems) -> steps::Settings {
         place: entry.value.place,
         value: Value::Map(keys.cloned().collect()),
     };
-    problems.read_node(&entry.key, &part).unwrap_or_default()
+    problems.read_node(&part).unwrap_or_default()
 }
 
 fn judging(
@@ -131,7 +131,7 @@ fn judging(
     now: Timestamp,
     problems: &mut Problems,
 ) -> Option<(steps::Audiences, engine::Settings)> {
-    let typed: Typed = problems.read(entry)?;
+    let typed: Typed = problems.read_node(&entry.value)?;
     let written = entry.value.entry("detectors");
     Written {
         node: written.map(|written| &written.value),

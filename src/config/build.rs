@@ -16,6 +16,7 @@ use super::endpoints::Listeners;
 use super::pipelines::{self, Typed};
 use super::problems::Problems;
 use super::report::Problem;
+use super::secrets::Secrecy;
 use super::sending;
 use super::settings::{Exporter, Pipeline, Receiver, Settings};
 use super::suggest;
@@ -174,10 +175,12 @@ impl<'a> Builder<'a, '_> {
         let mut read = Defined::new();
         for entry in defined(self.root, Section::Exporters, self.problems) {
             let kind = kind_of(&entry.key);
-            let settings = self.problems.read_with(&entry.key, &entry.value, |reader| {
-                exporters::Settings::read(kind, reader)
-                    .unwrap_or_else(|| Err(serde::de::Error::custom("is no type of exporter")))
-            });
+            let settings = self
+                .problems
+                .read_with(&entry.value, Secrecy::Open, |reader| {
+                    exporters::Settings::read(kind, reader)
+                        .unwrap_or_else(|| Err(serde::de::Error::custom("is no type of exporter")))
+                });
             if let Some(settings) = settings {
                 let service = self.root.entry("service");
                 let signals = pipelines::signals_of(service, &entry.key);

@@ -38,7 +38,7 @@ pub(super) fn read(entry: Option<&Entry>, now: Timestamp, problems: &mut Problem
 }
 
 fn one(member: &Node, now: Timestamp, problems: &mut Problems) -> Option<Ignore> {
-    let written: Written = problems.read_node("ignore", member)?;
+    let written: Written = problems.read_node(member)?;
     let place = |key: &str| member.entry(key).map_or(member.place, Entry::shown);
     let anomaly = anomaly(&written.r#type, place("type"), problems);
     let fingerprint = fingerprint(&written.fingerprint, place("fingerprint"), problems);

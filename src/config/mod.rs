@@ -33,6 +33,7 @@ pub use settings::{Exporter, Pipeline, Receiver, Settings};
 use crate::model::Timestamp;
 use problems::Problems;
 use report::{Problem, SourceText};
+use secrets::Secrecy;
 use tree::{Node, Place};
 
 /// Largest configuration text, in bytes.
@@ -155,7 +156,7 @@ impl Load {
         for (index, (path, value)) in overrides.iter().enumerate() {
             let index = sources.len() + index;
             if let Some(tree) = merge::from_override(index, path, value, &mut self.problems) {
-                secrets::places(&tree, false, &mut self.secrets);
+                secrets::places(&tree, Secrecy::Root, &mut self.secrets);
                 trees.push(tree);
             }
         }
@@ -191,7 +192,7 @@ impl Load {
             secrets::places_in_text(index, &source.text, &mut self.secrets);
             return None;
         };
-        secrets::places(&node, false, &mut self.secrets);
+        secrets::places(&node, Secrecy::Root, &mut self.secrets);
         if node.is_null() {
             return Some(Node::empty_map(node.place));
         }

@@ -93,7 +93,7 @@ impl Processor<'_> {
         let mut everything: Option<Place> = None;
         let (mut conditions, mut overrides) = (Vec::new(), Vec::new());
         for member in members.iter().take(Audiences::MAX) {
-            let Some(_) = problems.read_node::<Typed>("overrides", member) else {
+            let Some(_) = problems.read_node::<Typed>(member) else {
                 continue;
             };
             let meant = whom(member, problems);
@@ -139,7 +139,7 @@ impl Processor<'_> {
         if let Some(emit) = member.entry("emit").filter(|emit| !emit.value.is_null()) {
             tell_all(&mut merged, own.map(|own| &own.value), emit);
         }
-        let settings = problems.read_node("detectors", &merged)?;
+        let settings = problems.read_node(&merged)?;
         let written = Written {
             node: Some(&merged),
             own: own.map(|own| &own.value),

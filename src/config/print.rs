@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::secrets::is_secret;
+use super::secrets::Secrecy;
 use super::tree::{Node, Scalar, Value};
 
 /// What stands in place of a secret.
@@ -15,54 +15,54 @@ pub(super) fn yaml(root: &Node) -> String {
     let mut out = String::new();
     match &root.value {
         Value::Map(entries) if entries.is_empty() => out.push_str("{}\n"),
-        _ => block(root, 0, false, &mut out),
+        _ => block(root, 0, Secrecy::Root, &mut out),
     }
     out
 }
 
 /// Writes the entries or members of a node that has some, one a line.
-fn block(node: &Node, indent: usize, secret: bool, out: &mut String) {
+fn block(node: &Node, indent: usize, secrecy: Secrecy, out: &mut String) {
     match &node.value {
         Value::Scalar(scalar) => {
-            let _ = writeln!(out, "{:indent$}{}", "", shown(scalar, secret));
+            let _ = writeln!(out, "{:indent$}{}", "", shown(scalar, secrecy));
         }
         Value::Map(entries) => {
             for entry in entries {
-                let secret = secret || is_secret(&entry.key);
+                let secrecy = secrecy.below(&entry.key);
                 let key = quoted_if_needed(&entry.key);
                 let _ = write!(out, "{:indent$}{key}:", "");
-                value(&entry.value, indent + 2, secret, out);
+                value(&entry.value, indent + 2, secrecy, out);
             }
         }
         Value::List(members) => {
             for member in members {
                 let _ = write!(out, "{:indent$}-", "");
-                value(member, indent + 2, secret, out);
+                value(member, indent + 2, secrecy, out);
             }
         }
     }
 }
 
 /// Writes what comes after a key or a dash.
-fn value(node: &Node, indent: usize, secret: bool, out: &mut String) {
+fn value(node: &Node, indent: usize, secrecy: Secrecy, out: &mut String) {
     match &node.value {
         Value::Scalar(scalar) => {
-            let _ = writeln!(out, " {}", shown(scalar, secret));
+            let _ = writeln!(out, " {}", shown(scalar, secrecy));
         }
         Value::Map(entries) if entries.is_empty() => out.push_str(" {}\n"),
         Value::List(members) if members.is_empty() => out.push_str(" []\n"),
         _ => {
             out.push('\n');
-            block(node, indent, secret, out);
+            block(node, indent, secrecy, out);
         }
     }
 }
 
-fn shown(scalar: &Scalar, secret: bool) -> String {
+fn shown(scalar: &Scalar, secrecy: Secrecy) -> String {
     if scalar.is_null() {
         return "null".to_owned();
     }
-    if secret {
+    if secrecy.hides() {
         return HIDDEN.to_owned();
     }
     let typed = scalar.as_bool().is_some() || scalar.as_float().is_some();
@@ -152,7 +152,7 @@ mod tests {
             expand(&mut read, &|_| None, &mut problems);
             prop_assert_eq!(problems.errors(), 0, "{}", printed);
             let (mut before, mut after) = (Vec::new(), Vec::new());
-            let secret = tree.entries().iter().any(|entry| is_secret(&entry.key));
+            let secret = tree.entries().iter().any(|entry| Secrecy::Root.below(&entry.key).hides());
             texts(&tree, &mut before);
             texts(&read, &mut after);
             prop_assert!(secret || before == after, "{}", printed);

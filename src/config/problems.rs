@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::reader::Reader;
 use super::report::{Grade, Problem};
+use super::secrets::Secrecy;
 use super::tree::{Entry, Node, Place};
 use super::wrong::Wrong;
 
@@ -66,24 +67,27 @@ impl Problems {
         if self.is_dropped(entry.key_place) || self.is_dropped(entry.value.place) {
             return None;
         }
-        self.read_node(&entry.key, &entry.value)
+        self.read_with(&entry.value, Secrecy::Open, |reader| T::deserialize(reader))
     }
 
-    /// As [`Problems::read`], for a value under a key of the given name.
-    pub(super) fn read_node<T: DeserializeOwned>(&mut self, key: &str, node: &Node) -> Option<T> {
-        self.read_with(key, node, |reader| T::deserialize(reader))
+    /// As [`Problems::read`], for a processor or a part of one: nothing in it is a secret.
+    pub(super) fn read_node<T: DeserializeOwned>(&mut self, node: &Node) -> Option<T> {
+        if self.is_dropped(node.place) {
+            return None;
+        }
+        self.read_with(node, Secrecy::Never, |reader| T::deserialize(reader))
     }
 
-    /// As [`Problems::read_node`], with a reading of one's own.
+    /// As [`Problems::read`], with a reading of one's own.
     pub(super) fn read_with<T>(
         &mut self,
-        key: &str,
         node: &Node,
+        secrecy: Secrecy,
         read: impl Fn(Reader<'_>) -> Result<T, Wrong>,
     ) -> Option<T> {
         loop {
             let (problem, at) = {
-                let reader = Reader::new(node, key, &self.dropped);
+                let reader = Reader::new(node, secrecy, &self.dropped);
                 match read(reader) {
                     Ok(value) => return Some(value),
                     Err(wrong) => wrong.into_problem(reader),

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
 
-use super::secrets::is_secret;
+use super::secrets::Secrecy;
 use super::tree::{Entry, Node, Place, Scalar, Value};
 use super::wrong::{BOOLEAN, Kind, Wrong, expected_words};
 
@@ -19,17 +19,17 @@ pub(super) type Dropped = RefCell<HashSet<Place>>;
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     node: &'a Node,
-    /// Whether the value is a secret, by the name of a key above it.
-    secret: bool,
+    /// Whether the value is a secret, by the names of the keys above it.
+    secrecy: Secrecy,
     dropped: &'a Dropped,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the value of `key`.
-    pub(super) fn new(node: &'a Node, key: &str, dropped: &'a Dropped) -> Self {
+    /// A reader of a component, or of what stands in one.
+    pub(super) fn new(node: &'a Node, secrecy: Secrecy, dropped: &'a Dropped) -> Self {
         Self {
             node,
-            secret: is_secret(key),
+            secrecy,
             dropped,
         }
     }
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
             Value::List(_) => "a list".to_owned(),
             Value::Map(_) => "a map".to_owned(),
             Value::Scalar(scalar) if scalar.is_null() => "nothing".to_owned(),
-            Value::Scalar(_) if self.secret => "another text".to_owned(),
+            Value::Scalar(_) if self.secrecy.hides() => "another text".to_owned(),
             Value::Scalar(scalar) => match &scalar.typed {
                 Some(typed) => format!("what `{typed}` stands for"),
                 None if !scalar.plain => format!("the text {:?}", short(&scalar.text)),
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
     pub(super) fn hidden(self) -> Option<(String, String)> {
         let scalar = self.scalar()?;
         let shown = match &scalar.typed {
-            _ if self.secret => "***".to_owned(),
+            _ if self.secrecy.hides() => "***".to_owned(),
             Some(typed) => typed.clone(),
             None => return None,
         };
@@ -353,7 +353,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         };
         let reader = Reader {
             node: &entry.value,
-            secret: self.reader.secret || is_secret(&entry.key),
+            secrecy: self.reader.secrecy.below(&entry.key),
             ..self.reader
         };
         seed.deserialize(reader)

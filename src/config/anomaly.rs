@@ -14,6 +14,7 @@ use crate::sessions;
 use crate::steps;
 
 use super::detectors::Written;
+use super::dialects;
 use super::ignore;
 use super::overrides::Processor;
 use super::problems::Problems;
@@ -36,6 +37,7 @@ struct Typed {
     workspace: IgnoredAny,
     tools: IgnoredAny,
     show_signature: IgnoredAny,
+    dialects: Vec<IgnoredAny>,
     detectors: detectors::Settings,
     /// Read by themselves: their members know where they stand.
     overrides: Vec<IgnoredAny>,
@@ -63,6 +65,7 @@ impl Default for Typed {
             workspace: IgnoredAny,
             tools: IgnoredAny,
             show_signature: IgnoredAny,
+            dialects: Vec::new(),
             detectors: detectors::Settings::default(),
             overrides: Vec::new(),
             ignore: Vec::new(),
@@ -111,6 +114,7 @@ pub(super) fn read(entry: &Entry, now: Timestamp, problems: &mut Problems) -> Op
             source_hosts: source(AnomalyType::NovelHost),
         },
         audiences,
+        dialects: dialects::read(entry.value.entry("dialects"), problems),
         ..reading(entry, problems)
     };
     Some(Anomaly { steps, engine })

@@ -7,6 +7,7 @@ mod anomaly;
 mod build;
 mod components;
 mod detectors;
+mod dialects;
 mod endpoints;
 mod expand;
 mod globs;

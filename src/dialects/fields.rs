@@ -164,15 +164,7 @@ impl<'a> Fields<'a> {
 
     /// The tools of an agent or a model: a list of definitions or names, as an array or as JSON.
     pub(super) fn definitions(&self) -> Option<Definitions<'a>> {
-        let parts = match self.value(Field::Definitions)? {
-            Value::Array(list) if list.iter().all(|one| one.as_str().is_some()) => list
-                .iter()
-                .take(TOOLS)
-                .filter_map(|one| one.as_str().map(Cow::Borrowed))
-                .collect(),
-            other => SmallVec::from_iter(values::text(other)),
-        };
-        (!parts.is_empty()).then_some(Definitions { parts })
+        definitions_in(self.value(Field::Definitions)?)
     }
 
     /// Tokens and cost from JSON: the first of these names that is there counts.
@@ -210,8 +202,21 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Tools as an array of definitions or names, or as JSON.
+pub(super) fn definitions_in(value: Value<'_>) -> Option<Definitions<'_>> {
+    let parts = match value {
+        Value::Array(list) if list.iter().all(|one| one.as_str().is_some()) => list
+            .iter()
+            .take(TOOLS)
+            .filter_map(|one| one.as_str().map(Cow::Borrowed))
+            .collect(),
+        other => SmallVec::from_iter(values::text(other)),
+    };
+    (!parts.is_empty()).then_some(Definitions { parts })
+}
+
 /// Whether a value says anything at all for its field.
-fn acceptable(field: Field, value: Value<'_>) -> bool {
+pub(super) fn acceptable(field: Field, value: Value<'_>) -> bool {
     let Value::Str(text) = value else {
         return !matches!(value, Value::Empty);
     };

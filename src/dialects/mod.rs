@@ -3,10 +3,12 @@
 //! Invariant: attribute keys stand here and nowhere else; nothing here judges, compares or keeps a text.
 //! A span that no dialect knows costs one pass over its keys.
 //!
-//! A new dialect is a file of its own and a line in `DIALECTS`.
+//! A new dialect is a file of its own and a line in `DIALECTS` (docs/contributing.md). Conventions of the user's
+//! own go before all of them (`configured.rs`).
 
 mod claude_code;
 mod codex;
+mod configured;
 mod envelopes;
 mod fault;
 mod fields;
@@ -24,16 +26,19 @@ mod python;
 mod raw;
 mod responses;
 mod results;
+mod sources;
 mod tools;
 mod traceloop;
 mod values;
 mod vercel;
 
+pub use configured::{Configured, Convention, Key, Role};
 pub use envelopes::{BareArguments, bare_arguments, final_answer};
 pub use messages::goal_text;
 pub use origin::{Origin, origin, resource_text};
 pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};
 pub use results::{BareResult, bare_result};
+pub use sources::{Condition, Place, Source};
 pub use tools::{Tool, Tools, tools};
 
 use crate::model::{OUR_SCOPE, SYNTHETIC};
@@ -101,8 +106,17 @@ pub struct Said<'a> {
     pub made: bool,
 }
 
-/// Reads a span by the first dialect that knows it.
-pub fn read<'a>(seen: &Seen<'a>) -> Said<'a> {
+/// Reads a span by the first dialect that knows it: `own` ones go first, and what they do not name is as the
+/// built-in one has it.
+pub fn read<'a>(seen: &Seen<'a>, own: &Configured) -> Said<'a> {
+    let mut said = built_in(seen);
+    if !own.conventions().is_empty() && !said.made {
+        said.raw = own.read(seen, said.raw.take());
+    }
+    said
+}
+
+fn built_in<'a>(seen: &Seen<'a>) -> Said<'a> {
     let mut markers = [Value::Empty; DIALECTS.len()];
     let mut any = false;
     let mut said = Said::default();

@@ -14,6 +14,10 @@ mod senders;
 mod settings;
 
 pub use crate::actions::Watch;
+/// How conventions of the user's own are described.
+pub mod conventions {
+    pub use crate::dialects::{Condition, Configured, Convention, Key, Part, Place, Role, Source};
+}
 pub use audiences::{Audiences, Condition};
 pub use reader::{Reader, Reading};
 pub use settings::Settings;

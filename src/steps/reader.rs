@@ -6,7 +6,7 @@ use bytes::Bytes;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::actions::{self, Scripts};
-use crate::dialects::{self, Origin, Part, Raw};
+use crate::dialects::{self, Configured, Origin, Part, Raw};
 use crate::fingerprints;
 use crate::model::{Action, Link, Name, Places, Service, Step, TraceId};
 use crate::otlp::{self, BodyError, Malformed, Seen, Value};
@@ -48,6 +48,7 @@ pub struct Reader {
     pub(super) calls: fingerprints::Cache,
     pub(super) scripts: Scripts,
     audiences: Audiences,
+    dialects: Configured,
     sender: Option<Sender>,
     senders: Senders,
     /// How many steps the body before held: room for as many is made at once.
@@ -88,6 +89,7 @@ impl Reader {
             calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),
             scripts: Scripts::with_seed(settings.seed),
             audiences: settings.audiences.clone(),
+            dialects: settings.dialects.clone(),
             sender: None,
             senders: Senders::default(),
             expected: 0,
@@ -105,8 +107,9 @@ impl Reader {
         // Places in the body before mean nothing in this one.
         self.sender = None;
         self.senders.begin();
+        let dialects = self.dialects.clone();
         let readout = otlp::read(body, |seen| {
-            let said = dialects::read(seen);
+            let said = dialects::read(seen, &dialects);
             if said.made {
                 already_marked = already_marked.saturating_add(u32::from(said.marked));
                 return;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::actions;
+use crate::dialects;
 
 use super::Audiences;
 
@@ -30,6 +31,9 @@ pub struct Settings {
     /// Which resources the overrides mean. Set from the overrides, not by a key of its own.
     #[serde(skip)]
     pub audiences: Audiences,
+    /// Conventions of the user's own (`processors.anomaly.dialects`).
+    #[serde(skip)]
+    pub dialects: dialects::Configured,
     /// Seeds keys and caches, so that who sends spans cannot foresee them. Never configured: the same for
     /// all readers of a process, else equal calls would have unequal keys.
     #[serde(skip)]

@@ -21,7 +21,12 @@ fn file(name: &str) -> String {
 }
 
 fn load(text: &str) -> steps::Settings {
-    match config::load(&[Source::file("c.yaml", text)], &[], &|_| None, Timestamp::ZERO) {
+    match config::load(
+        &[Source::file("c.yaml", text)],
+        &[],
+        &|_| None,
+        Timestamp::ZERO,
+    ) {
         Ok((settings, warnings)) => {
             assert!(warnings.is_empty(), "{warnings}");
             settings.steps
@@ -141,7 +146,11 @@ fn a_call_by_the_shipped_example() {
         }),
     );
     let step = one(&settings, "acme.agent", same);
-    assert_eq!(self::call(&step).key, call.key, "structured or JSON: one call");
+    assert_eq!(
+        self::call(&step).key,
+        call.key,
+        "structured or JSON: one call"
+    );
     assert_eq!(self::call(&step).outcome, Outcome::Succeeded);
     assert!(!self::call(&step).answer.known, "missing is unknown");
     assert_eq!(step.conversation.as_deref(), Some("chat-1"));
@@ -170,7 +179,11 @@ fn an_answer_and_a_run_by_the_shipped_example() {
     assert_eq!(&*answer.requested[0].tool, "look");
     assert!(answer.text.is_some() && answer.tools.is_some());
     assert!(answer.goal.is_some_and(|goal| goal.asks_for_tests));
-    let run = one(&settings, "acme.agent", span(2, "acme run planner", json!({})));
+    let run = one(
+        &settings,
+        "acme.agent",
+        span(2, "acme run planner", json!({})),
+    );
     assert!(matches!(run.action, Action::AgentRun(_)));
     assert_eq!(run.agent.as_deref(), Some("planner"));
     // Neither another scope's spans nor such of no role.
@@ -196,14 +209,30 @@ fn the_first_that_means_a_span_reads_it_and_built_in_ones_fill_in() {
     let step = one(&settings, "", span(1, "x", chat.clone()));
     assert_eq!(&*call(&step).tool, "built_in");
     assert_eq!(step.conversation.as_deref(), Some("ours"));
-    assert!(call(&step).key.is_some(), "as the built-in convention reads it");
-    let settings = dialects("{name: c, when: {span: x}, role: tool, tool_name: [my.none, my.tool]}");
+    assert!(
+        call(&step).key.is_some(),
+        "as the built-in convention reads it"
+    );
+    let settings =
+        dialects("{name: c, when: {span: x}, role: tool, tool_name: [my.none, my.tool]}");
     let step = one(&settings, "", span(1, "x", chat.clone()));
     assert_eq!(&*call(&step).tool, "mine");
     // What another part of a run says is not mixed in.
     let settings = dialects("{name: c, when: {span: x}, role: model, text: my.chat}");
     let step = one(&settings, "", span(1, "x", chat.clone()));
     assert!(answer(&step).text.is_some() && answer(&step).requested.is_empty());
+    // To complete known spans makes no steps of unknown ones.
+    let settings = dialects("{name: c, when: {scope: '*'}, session: my.chat}");
+    let step = one(&settings, "", span(1, "x", chat.clone()));
+    assert_eq!(step.conversation.as_deref(), Some("ours"));
+    assert!(
+        read(
+            &settings,
+            "",
+            &[span(1, "GET /", json!({ "my.chat": "ours" }))]
+        )
+        .is_empty()
+    );
     // A second span of a call that another one tells.
     let settings = dialects("{name: c, when: {span: x}, role: duplicate}");
     assert!(read(&settings, "", &[span(1, "x", chat)]).is_empty());
@@ -211,7 +240,9 @@ fn the_first_that_means_a_span_reads_it_and_built_in_ones_fill_in() {
 
 #[test]
 fn the_name_of_a_span_names_the_tool_where_nothing_else_does() {
-    let settings = dialects("{name: c, when: {scope: mine}, arguments: my.args, failed_when: {attributes: {http.status: '5*'}}}");
+    let settings = dialects(
+        "{name: c, when: {scope: mine}, arguments: my.args, failed_when: {attributes: {http.status: '5*'}}}",
+    );
     let step = one(
         &settings,
         "mine",
@@ -232,7 +263,9 @@ fn cost_is_what_is_configured_and_nothing_else() {
     let step = one(&settings, "mine", span(1, "x", attrs.clone()));
     assert_eq!(step.usage.cost_usd, Some(0.5));
     for key in ["", ", cost: my.bad", ", cost: my.none"] {
-        let settings = dialects(&format!("{{name: c, when: {{scope: mine}}, role: model{key}}}"));
+        let settings = dialects(&format!(
+            "{{name: c, when: {{scope: mine}}, role: model{key}}}"
+        ));
         let step = one(&settings, "mine", span(1, "x", attrs.clone()));
         assert_eq!(step.usage.cost_usd, None, "{key}");
     }

@@ -58,7 +58,11 @@ pub(super) fn read(entry: Option<&Entry>, problems: &mut Problems) -> Configured
 }
 
 fn one(member: &Node, problems: &mut Problems) -> Option<(Convention, Place)> {
-    if !is_map(member, problems, "write {name: mine, when: {...}, tool_name: my.tool, ...}") {
+    if !is_map(
+        member,
+        problems,
+        "write {name: mine, when: {...}, tool_name: my.tool, ...}",
+    ) {
         return None;
     }
     let mut allowed = vec!["name", "when", "role", "failed_when"];
@@ -196,7 +200,8 @@ fn condition(entry: &Entry, problems: &mut Problems) -> Option<Condition> {
             "span" => condition.span = glob(own, problems),
             "scope" => condition.scope = glob(own, problems),
             "attributes" => {
-                let help = "write {my.kind: tool}, and \"*\" where the attribute only has to be there";
+                let help =
+                    "write {my.kind: tool}, and \"*\" where the attribute only has to be there";
                 if is_map(&own.value, problems, help) {
                     for attribute in own.value.entries() {
                         let glob = glob(attribute, problems);
@@ -213,9 +218,10 @@ fn condition(entry: &Entry, problems: &mut Problems) -> Option<Condition> {
 fn glob(entry: &Entry, problems: &mut Problems) -> Option<globset::GlobMatcher> {
     if entry.value.text().is_none() {
         let message = format!("expected a glob for `{}`", entry.key);
-        problems.push(Problem::error(entry.key_place, message).help(
-            "one text, as \"my.*\"; \"*\" for any; for several write \"{one,other}\"",
-        ));
+        problems.push(
+            Problem::error(entry.key_place, message)
+                .help("one text, as \"my.*\"; \"*\" for any; for several write \"{one,other}\""),
+        );
         return None;
     }
     globs::read(&entry.value, problems)
@@ -305,8 +311,11 @@ fn span_name_of(pattern: &str, place: Place, problems: &mut Problems) -> Option<
         }),
         _ => {
             problems.push(
-                Problem::error(place, format!("`{pattern}` does not say which part of the name is meant"))
-                    .help("one `*` stands for it: \"*\", \"tool *\", \"call_*_done\""),
+                Problem::error(
+                    place,
+                    format!("`{pattern}` does not say which part of the name is meant"),
+                )
+                .help("one `*` stands for it: \"*\", \"tool *\", \"call_*_done\""),
             );
             None
         }

@@ -40,7 +40,7 @@ pub struct Convention {
 /// What a span is.
 #[derive(Clone, Debug, Default)]
 pub enum Role {
-    /// What a built-in convention says; a tool call where none knows the span.
+    /// What a built-in convention says; where none knows the span a tool call, if it holds what calls have.
     #[default]
     Known,
     /// Always this.
@@ -195,13 +195,22 @@ impl Configured {
 impl Convention {
     fn part(&self, seen: &Seen<'_>, known: Option<&Raw<'_>>) -> Option<Part> {
         match &self.role {
-            Role::Known => Some(known.map_or(Part::ToolCall, |raw| raw.part)),
+            Role::Known => known
+                .map(|raw| raw.part)
+                .or_else(|| self.tells_a_call(seen).then_some(Part::ToolCall)),
             Role::One(part) => Some(*part),
             Role::When(cases) => cases
                 .iter()
                 .find(|(_, condition)| condition.holds(seen))
                 .map(|(part, _)| *part),
         }
+    }
+
+    /// Whether a span that nothing else knows holds what only calls of tools have.
+    fn tells_a_call(&self, seen: &Seen<'_>) -> bool {
+        [Key::ToolName, Key::CallId, Key::Arguments, Key::Result]
+            .into_iter()
+            .any(|key| self.find(seen, key).is_some())
     }
 
     /// Whether a tool call names its tool: a span that does not, though it is said where the name would
@@ -362,16 +371,41 @@ fn outcome<'a>(fault: &mut Fault<'a>, key: Key, found: Found<'a>) {
 /// Whether a word or switch says failure or success.
 fn went(value: Value<'_>) -> Option<bool> {
     const FAILED: &[&str] = &[
-        "error", "errored", "fail", "failed", "failure", "false", "timeout", "timed_out", "crashed",
-        "exception", "aborted", "cancelled", "canceled", "denied", "rejected",
+        "error",
+        "errored",
+        "fail",
+        "failed",
+        "failure",
+        "false",
+        "timeout",
+        "timed_out",
+        "crashed",
+        "exception",
+        "aborted",
+        "cancelled",
+        "canceled",
+        "denied",
+        "rejected",
     ];
     const WELL: &[&str] = &[
-        "ok", "success", "successful", "succeeded", "true", "done", "completed", "complete", "passed",
+        "ok",
+        "success",
+        "successful",
+        "succeeded",
+        "true",
+        "done",
+        "completed",
+        "complete",
+        "passed",
     ];
     match value {
         Value::Bool(well) => Some(!well),
         Value::Str(word) => {
-            let is = |words: &[&str]| words.iter().any(|one| word.trim().eq_ignore_ascii_case(one));
+            let is = |words: &[&str]| {
+                words
+                    .iter()
+                    .any(|one| word.trim().eq_ignore_ascii_case(one))
+            };
             if is(FAILED) {
                 Some(true)
             } else {

@@ -9,6 +9,7 @@
 mod claude_code;
 mod codex;
 mod configured;
+mod convention;
 mod envelopes;
 mod fault;
 mod fields;
@@ -32,7 +33,8 @@ mod traceloop;
 mod values;
 mod vercel;
 
-pub use configured::{Configured, Convention, Key, Role};
+pub use configured::Configured;
+pub use convention::{Convention, Key, Role};
 pub use envelopes::{BareArguments, bare_arguments, final_answer};
 pub use messages::goal_text;
 pub use origin::{Origin, origin, resource_text};

@@ -171,10 +171,12 @@ fn when_visible(summary: &Summary, check: &Check, call: &CallFacts<'_>) -> Verdi
         // pytest: no tests collected.
         Some(5) if check.runner == "pytest" => Verdict::ZeroTests,
         Some(4) if check.runner == "cargo nextest" => Verdict::ZeroTests,
-        // Not found, not executable, stopped: nothing is shown unless failures were printed.
-        Some(126 | 127) => Verdict::Unknown,
-        Some(124 | 130 | 137 | 143) if !summary.is_red() => Verdict::Unknown,
-        Some(_) if summary.missing => Verdict::Unknown,
+        // Not found, not executable: nothing ran.
+        Some(126 | 127) => Verdict::ZeroTests,
+        // A runner that watches prints its summary and is stopped then.
+        Some(124 | 130 | 137 | 143) if summary.is_green() => Verdict::PassedBySummary,
+        Some(124 | 130 | 137 | 143) if !summary.is_red() => Verdict::Stopped,
+        Some(_) if summary.missing => Verdict::ZeroTests,
         Some(_) if summary.none_ran && !summary.is_red() => Verdict::ZeroTests,
         Some(_) => Verdict::Failed,
         None => stated(summary, call.error_flag),
@@ -190,7 +192,9 @@ fn stated(summary: &Summary, error_flag: Option<bool>) -> Verdict {
     } else if summary.is_green() {
         // Before the flag: `login_failed PASSED` is enough to make an answer look like an error.
         Verdict::Passed
-    } else if error_flag == Some(true) && !summary.missing {
+    } else if summary.missing {
+        Verdict::ZeroTests
+    } else if error_flag == Some(true) {
         Verdict::Failed
     } else {
         Verdict::Unknown

@@ -20,6 +20,8 @@ pub(super) enum Gap {
     Masked,
     /// It ran, and found nothing to run.
     ZeroTests,
+    /// The last tests were stopped before their end.
+    Stopped,
     /// It ran elsewhere than the edits lie.
     Elsewhere,
     /// It is older than the last edit.
@@ -37,6 +39,7 @@ impl Gap {
             Self::Failed => "failed",
             Self::Masked => "masked",
             Self::ZeroTests => "zero_tests",
+            Self::Stopped => "stopped",
             Self::Elsewhere => "elsewhere",
             Self::Stale => "stale",
             Self::Invented => "invented",
@@ -205,6 +208,8 @@ fn by_verdict(last: &Check) -> Option<Standing> {
         Verdict::Masked if !last.seen => Some(Standing::Unknown),
         Verdict::Masked => Some(Standing::Gap(Gap::Masked)),
         Verdict::ZeroTests => Some(Standing::Gap(Gap::ZeroTests)),
+        Verdict::Stopped if !last.seen => Some(Standing::Unknown),
+        Verdict::Stopped => Some(Standing::Gap(Gap::Stopped)),
         Verdict::Unknown => Some(Standing::Unknown),
         Verdict::Passed | Verdict::PassedBySummary => None,
     }

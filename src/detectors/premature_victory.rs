@@ -217,7 +217,7 @@ fn severity(view: &View<'_>, gap: Gap, of_checks: bool, weak: bool) -> Option<Se
         .reply()
         .is_some_and(|claim| view.ledger.checks_expected_by(claim.end));
     let own = match gap {
-        Gap::Failed | Gap::Masked | Gap::ZeroTests if of_checks => Severity::Error,
+        Gap::Failed | Gap::Masked | Gap::ZeroTests | Gap::Stopped if of_checks => Severity::Error,
         Gap::Invented => Severity::Error,
         Gap::None if !likely_wanted => Severity::Info,
         _ => Severity::Warning,
@@ -285,6 +285,7 @@ const fn outcome_word(verdict: Verdict) -> &'static str {
         Verdict::Passed | Verdict::PassedBySummary => "passed",
         Verdict::Failed => "failed",
         Verdict::ZeroTests => "zero_tests",
+        Verdict::Stopped => "stopped",
         Verdict::Masked => "masked",
         Verdict::Unknown => "unknown",
     }
@@ -304,6 +305,7 @@ fn proof(gap: Gap, evidence: &Evidence<'_>) -> String {
     match gap {
         Gap::Masked => format!("a passing {runner} run with its own exit status, {when}"),
         Gap::ZeroTests => format!("a {runner} run of at least one test that passes, {when}"),
+        Gap::Stopped => format!("a passing {runner} run that comes to its end, {when}"),
         Gap::Elsewhere => format!("a passing {runner} run where the edit lies, {when}"),
         _ => format!("a passing {runner} run {when}"),
     }
@@ -331,6 +333,7 @@ fn message(view: &View<'_>, of_checks: bool, gap: Gap, evidence: &Evidence<'_>) 
             "{says}, but the exit status of the last check, {check}, is hidden and its output does not settle it"
         ),
         Gap::ZeroTests => format!("{says}, but the last check, {check}, ran no test"),
+        Gap::Stopped => format!("{says}, but the last check, {check}, was stopped before its end"),
         Gap::Elsewhere => {
             format!("{says}, but {check} ran elsewhere than the last edit ({edit}) lies")
         }

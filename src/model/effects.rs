@@ -188,8 +188,10 @@ pub enum Verdict {
     PassedBySummary,
     /// Failed.
     Failed,
-    /// Ran, and found no test.
+    /// Ran no test: found none, or could not start.
     ZeroTests,
+    /// Stopped before its end (a time limit, a signal), and nothing it printed settles it.
+    Stopped,
     /// Masked without a summary that settles it.
     Masked,
     /// Nothing says (no exit code, no result).

@@ -115,7 +115,7 @@ fn tokens(text: &str) -> Vec<u64> {
             continue;
         }
         let (item, listed) = list_item(trimmed);
-        line_tokens(item, !listed, &mut tokens);
+        line_tokens(item, !listed && !is_data(item), &mut tokens);
         if tokens.len() >= MOST_TOKENS {
             tokens.truncate(MOST_TOKENS);
             break;
@@ -147,6 +147,47 @@ fn structural(line: &str) -> bool {
         || (memchr::memchr(0xe2, bytes).is_some() && line.contains('\u{2502}'))
         || STATEMENTS.iter().any(starts)
         || (line.starts_with('(') && line.trim_end().ends_with("),"))
+        || row_of_numbers(line)
+        || changed_line(bytes)
+}
+
+/// `[0, 0, 1],`: a row of a matrix.
+fn row_of_numbers(line: &str) -> bool {
+    line.starts_with('[')
+        && line.trim_end_matches([',', ' ', '\r']).ends_with(']')
+        && !line.contains(char::is_alphabetic)
+}
+
+/// A line of a patch: its sign is followed by the line itself, blanks and all. An item of a list has one
+/// blank, emphasis no end of a sentence before its second sign.
+fn changed_line(line: &[u8]) -> bool {
+    match line {
+        [b'+' | b'-', b' ', b' ', ..] => true,
+        [b'+' | b'-', next, ..] => !matches!(next, b' ' | b'+' | b'-'),
+        _ => false,
+    }
+}
+
+/// A line of JSON, XML, or values parted by commas: rows of data share their form, and their numbers tell
+/// them apart (pitfall 16). Equal rows still are repetition.
+fn is_data(line: &str) -> bool {
+    let opens = line.starts_with(['{', '}', '[', ']', '"', '<']);
+    opens || values(line.as_bytes())
+}
+
+/// `2024-01-02,ok,0,7`: three commas or semicolons and more without a blank after them, the most of them.
+fn values(line: &[u8]) -> bool {
+    let mut tight = 0usize;
+    let mut loose = 0usize;
+    for pair in line.windows(2) {
+        if let [b',' | b';', next] = pair {
+            match next {
+                b' ' => loose += 1,
+                _ => tight += 1,
+            }
+        }
+    }
+    tight >= 3 && tight > loose
 }
 
 /// The body of a list item, and whether it is one: numbers in a list are data, the item's own is not.
@@ -345,13 +386,47 @@ pub(super) fn word_count(text: &str) -> u32 {
 mod tests {
     use crate::texts::read;
 
+    fn stutters(text: &str) -> bool {
+        let r = read(text).repetition;
+        (r.tokens >= 60 && r.distinct_ratio <= 0.2) || r.block_copies >= 6
+    }
+
+    fn list(line: fn(u32) -> String) -> String {
+        (0..20).map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn rows_of_data_share_their_form() {
+        for (text, expected) in [
+            (
+                list(|n| format!("{{\"id\": {n}, \"ok\": true, \"status\": \"done\"}},")),
+                false,
+            ),
+            (
+                (0..40)
+                    .map(|n| format!("{{\"id\": {n}, \"ok\": true, \"status\": \"done\"}}, "))
+                    .collect(),
+                false,
+            ),
+            (
+                list(|n| format!("{{\n \"id\": {n},\n \"name\": \"item\",\n \"on\": true\n}},")),
+                false,
+            ),
+            (list(|n| format!("2024-01-{n:02},ok,0,0,0,ok")), false),
+            ("[0, 0, 0, 0, 0, 0],\n".repeat(20), false),
+            (
+                "-    self.assertEquals(a, b)\n+    self.assertEqual(a, b)\n".repeat(25),
+                false,
+            ),
+            // The same row again and again is repetition.
+            ("{\"tool\": \"search\", \"q\": \"rust\"}\n".repeat(30), true),
+        ] {
+            assert_eq!(stutters(&text), expected, "{}", &text[..text.len().min(60)]);
+        }
+    }
+
     #[test]
     fn repetition_by_example() {
-        let stutters = |text: &str| {
-            let r = read(text).repetition;
-            (r.tokens >= 60 && r.distinct_ratio <= 0.2) || r.block_copies >= 6
-        };
-        let list = |line: fn(u32) -> String| (0..20).map(line).collect::<Vec<_>>().join("\n");
         for (text, expected) in [
             ("Let me check the port again. ".repeat(12), true),
             (

@@ -43,9 +43,7 @@ pub(super) fn files(
             copies(world, name, line);
         }
         "mkdir" | "md" | "touch" | "mkfifo" | "truncate" => makes(world, line),
-        "chmod" | "chown" | "chgrp" | "setfacl" => {
-            world.effects.changes.any_file |= line.operands().nth(1).is_some();
-        }
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" => permissions(world, line),
         "dd" => {
             for word in line.0.iter().skip(1) {
                 if let Some(target) = word.text.strip_prefix("of=") {
@@ -75,6 +73,23 @@ pub(super) fn files(
         _ => return None,
     }
     Some(Nature::Work)
+}
+
+/// Whom a file belongs to and who may read it are changed where the file lies; the first operand says how.
+fn permissions(world: &mut World<'_>, line: Line<'_>) {
+    let taken = |word: &Word| {
+        let mode = word.text.strip_prefix(['-', '=']);
+        mode.is_some_and(|mode| {
+            mode.len() < 5 && mode.bytes().all(|byte| b"rwxXst".contains(&byte))
+        }) || word.text.starts_with("--reference")
+    };
+    let acl = line.value(&["-m", "-x", "--modify", "--remove"]);
+    let acl = acl.filter(|_| line.name() == "setfacl");
+    let described = acl.is_some() || line.0.iter().skip(1).any(taken);
+    line.operands()
+        .filter(|word| acl.as_ref() != Some(*word))
+        .skip(usize::from(!described))
+        .for_each(|word| world.writes(word, Writing::default()));
 }
 
 /// `perl -pi -e`.
@@ -166,6 +181,15 @@ fn copies(world: &mut World<'_>, name: &str, line: Line<'_>) {
 }
 
 fn patch(world: &mut World<'_>, line: Line<'_>, name: &str, input: Option<&str>) {
+    if let Some(dir) = line
+        .value(&["-d", "--directory"])
+        .filter(|_| name == "patch")
+    {
+        world.writes(&dir, Writing::default());
+        world.effects.changes.any_file = true;
+        let dir = world.directory_at(&dir);
+        return world.notes_edit(dir.as_deref());
+    }
     let argument = line
         .operands()
         .next()

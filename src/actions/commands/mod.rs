@@ -93,6 +93,11 @@ fn redirections(world: &mut World<'_>, simple: &Simple, name: &str) {
             | "sort"
     );
     for output in &simple.outputs {
+        // The shell's own way to a socket.
+        if let Some(host) = socket(&output.target.text) {
+            world.contacts(hosts::of_authority(host));
+            continue;
+        }
         world.writes(
             &output.target,
             Writing {
@@ -102,6 +107,14 @@ fn redirections(world: &mut World<'_>, simple: &Simple, name: &str) {
             },
         );
     }
+}
+
+/// The host of `/dev/tcp/HOST/PORT`.
+fn socket(path: &str) -> Option<&str> {
+    let rest = path
+        .strip_prefix("/dev/tcp/")
+        .or_else(|| path.strip_prefix("/dev/udp/"))?;
+    rest.split('/').next().filter(|host| !host.is_empty())
 }
 
 fn shell_words(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Nature> {
@@ -176,10 +189,14 @@ fn repository(world: &mut World<'_>, name: &str, line: Line<'_>) -> Option<Natur
     }
     if effect.changes_tree {
         world.effects.changes.any_file = true;
-        let dir = match git::directory(line.0) {
+        let named = git::directory(line.0);
+        let dir = match named {
             Some(dir) => world.directory_at(dir),
             None => world.directory(),
         };
+        if let Some(named) = named {
+            world.writes(named, Writing::default());
+        }
         world.notes_edit(dir.as_deref());
     }
     if stash == Some(Stash::Taken) {

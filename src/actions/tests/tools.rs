@@ -174,7 +174,7 @@ fn without_an_exit_code_the_summary_decides() {
         ("1 failed, 2 passed in 0.3s", Some(false), "Failed"),
         ("Traceback (most recent call last)", Some(true), "Failed"),
         ("14 deselected in 0.05s", Some(true), "ZeroTests"),
-        ("bash: pytest: command not found", Some(true), "Unknown"),
+        ("bash: pytest: command not found", Some(true), "ZeroTests"),
         ("something", Some(false), "Unknown"),
         ("something", None, "Unknown"),
     ] {

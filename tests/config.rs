@@ -280,6 +280,61 @@ service:
     assert!(!settings.engine.logs);
 }
 
+/// Each receiver's log records and metrics go to the exporters of the pipelines that name it, and to no other.
+#[test]
+fn logs_and_metrics_go_where_their_pipelines_say() {
+    let text = "
+receivers: {otlp: {}, otlp/two: {protocols: {grpc: {endpoint: 'localhost:5317'}}}}
+exporters: {debug: {}, debug/a: {}, debug/b: {}}
+service:
+  pipelines:
+    traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}
+    logs: {receivers: [otlp, anomaly], exporters: [debug/a]}
+    logs/two: {receivers: [otlp, otlp/two], exporters: [debug/a, debug/b]}
+    logs/three: {receivers: [otlp/two], processors: [anomaly], exporters: [debug]}
+    metrics: {receivers: [otlp/two], exporters: [debug]}
+";
+    let (settings, warnings) = load(text).unwrap();
+    assert!(warnings.is_empty(), "{warnings}");
+    let takes: Vec<_> = settings.receivers.iter().map(|one| &one.takes).collect();
+    let ids = |ids: &[&str]| -> Vec<String> { ids.iter().map(|id| (*id).to_owned()).collect() };
+    let one = config::Takes {
+        traces: true,
+        logs: ids(&["debug/a", "debug/b"]),
+        metrics: Vec::new(),
+    };
+    let two = config::Takes {
+        traces: false,
+        logs: ids(&["debug/a", "debug/b", "debug"]),
+        metrics: ids(&["debug"]),
+    };
+    assert_eq!(takes, [&one, &two]);
+    let logs: Vec<_> = settings
+        .log_exporters
+        .iter()
+        .map(|one| (one.id.as_str(), one.relays, one.findings))
+        .collect();
+    assert_eq!(
+        logs,
+        [
+            ("debug", true, true),
+            ("debug/a", true, true),
+            ("debug/b", true, false)
+        ]
+    );
+    assert_eq!(settings.metric_exporters.len(), 1);
+    assert!(settings.engine.logs);
+    // Logs alone are judged too, where the processor stands in their pipeline.
+    let alone = "
+receivers: {otlp: {}}
+exporters: {debug: {}}
+service: {pipelines: {logs: {receivers: [otlp], processors: [anomaly], exporters: [debug]}}}
+";
+    let (settings, _) = load(alone).unwrap();
+    assert!(settings.exporters.is_empty() && settings.engine.logs);
+    assert!(!settings.receivers[0].takes.traces);
+}
+
 #[test]
 fn later_sources_win_maps_merge_lists_replace() {
     let base = anomaly("max_held: 1KiB, detectors: {stuck: {threshold: 4}}");

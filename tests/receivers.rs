@@ -385,8 +385,8 @@ async fn r_05_full_success_leaves_partial_success_unset() {
     assert_eq!(house.post(PROTOBUF, spans(1)).await.body, "");
     assert_eq!(house.post(JSON, ONE_SPAN_IN_JSON).await.body, "{}");
     assert_eq!(house.taken() + house.taken() + house.taken(), 3);
-    assert_eq!(Counters::read(&house.grpc_counters.accepted_spans), 1);
-    assert_eq!(Counters::read(&house.http_counters.accepted_spans), 2);
+    assert_eq!(Counters::read(&house.grpc_counters.spans.accepted), 1);
+    assert_eq!(Counters::read(&house.http_counters.spans.accepted), 2);
 }
 
 #[tokio::test]
@@ -409,8 +409,8 @@ async fn r_06_malformed_spans_are_counted_exactly_and_their_neighbours_live() {
         let kept = &request.resource_spans.first().unwrap().scope_spans;
         assert_eq!(kept.first().unwrap().spans.len(), 8);
     }
-    assert_eq!(Counters::read(&house.http_counters.failed_spans), 2);
-    assert_eq!(Counters::read(&house.http_counters.accepted_spans), 8);
+    assert_eq!(Counters::read(&house.http_counters.spans.failed), 2);
+    assert_eq!(Counters::read(&house.http_counters.spans.accepted), 8);
 }
 
 #[tokio::test]
@@ -451,8 +451,8 @@ async fn r_09_h_09_a_full_queue_refuses_whole_and_retryably() {
         assert_eq!(answer.header("retry-after"), "2");
         answer.refusal();
     }
-    assert_eq!(Counters::read(&house.grpc_counters.refused_spans), 3);
-    assert_eq!(Counters::read(&house.http_counters.refused_spans), 2);
+    assert_eq!(Counters::read(&house.grpc_counters.spans.refused), 3);
+    assert_eq!(Counters::read(&house.http_counters.spans.refused), 2);
     // With room again the same requests pass.
     assert_eq!(house.taken(), 1);
     call(&mut client, EXPORT, spans(3)).await.unwrap();

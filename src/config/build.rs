@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::annotations::LatePolicy;
 use crate::control;
-use crate::engine;
 use crate::exporters;
 use crate::model::{Signal, Timestamp};
 use crate::receivers;
@@ -16,9 +14,10 @@ use super::endpoints::Listeners;
 use super::pipelines::{self, Typed};
 use super::problems::Problems;
 use super::report::Problem;
+use super::routes;
 use super::secrets::Secrecy;
 use super::sending;
-use super::settings::{Exporter, Pipeline, Receiver, Settings};
+use super::settings::{Exporter, Receiver, Settings, Takes};
 use super::suggest;
 use super::tree::{Entry, Node};
 
@@ -87,17 +86,18 @@ impl<'a> Builder<'a, '_> {
         let health_check = self.extensions(service);
         let (intake, telemetry, shutdown) = self.service(service);
         let typed = self.pipelines(service);
-        let used = |signal: Signal, pick: pipelines::Pick, id: &str| {
-            let mut pipelines = typed.iter().filter(|pipeline| pipeline.signal == signal);
-            pipelines.any(|pipeline| pick(pipeline).iter().any(|r| r.id == id))
-        };
         let sending = |signal| -> Vec<Exporter> {
+            let pipelines = || typed.iter().filter(|pipeline| pipeline.signal == signal);
+            let has = |pipeline: &Typed, id: &str| pipeline.exporters.iter().any(|r| r.id == id);
             let used = exporters
                 .iter()
-                .filter(|(id, _)| used(signal, |p| &p.exporters, id));
+                .filter(|(id, _)| pipelines().any(|pipeline| has(pipeline, id)));
             used.map(|(id, settings)| Exporter {
                 id: id.clone(),
                 settings: settings.clone(),
+                relays: signal != Signal::Traces
+                    && pipelines().any(|p| has(p, id) && p.sources().next().is_some()),
+                findings: pipelines().any(|p| has(p, id) && p.takes_findings()),
             })
             .collect()
         };
@@ -105,14 +105,19 @@ impl<'a> Builder<'a, '_> {
         Settings {
             receivers: receivers
                 .into_iter()
-                .filter(|(id, _)| used(Signal::Traces, |p| &p.receivers, id))
-                .map(|(id, settings)| Receiver { id, settings })
+                .map(|(id, settings)| Receiver {
+                    takes: routes::takes(&typed, &id),
+                    id,
+                    settings,
+                })
+                .filter(|receiver| receiver.takes != Takes::default())
                 .collect(),
             intake,
             steps,
             engine,
             exporters: sending(Signal::Traces),
             log_exporters: sending(Signal::Logs),
+            metric_exporters: sending(Signal::Metrics),
             health_check,
             telemetry,
             shutdown,
@@ -262,11 +267,15 @@ impl<'a> Builder<'a, '_> {
         for pipeline in &typed {
             if pipeline.signal == Signal::Traces {
                 self.check_references(Section::Receivers, &pipeline.receivers);
-                self.check_references(Section::Processors, &pipeline.processors);
             }
+            self.check_references(Section::Processors, &pipeline.processors);
             self.check_references(Section::Exporters, &pipeline.exporters);
         }
-        pipelines::check(&typed, self.purpose, self.problems);
+        let receivers: Vec<&str> = defined_quietly(self.root, Section::Receivers)
+            .iter()
+            .map(|entry| entry.key.as_str())
+            .collect();
+        pipelines::check(&typed, &receivers, self.purpose, self.problems);
         // Where a pipeline is wrong, what it does not use says nothing.
         if self.problems.errors() > before || typed.is_empty() {
             return typed;
@@ -345,48 +354,13 @@ impl<'a> Builder<'a, '_> {
                 _ => Default::default(),
             },
         };
-        let mut pipelines = typed.iter();
-        anomaly.engine.logs = pipelines.any(|pipeline| pipeline.signal == Signal::Logs);
-        self.findings_arrive(&id, &anomaly.engine);
+        anomaly.engine.logs = typed.iter().any(Typed::takes_findings);
+        let (root, purpose) = (self.root, self.purpose);
+        routes::findings_arrive(root, purpose, &id, &anomaly.engine, self.problems);
         anomaly
-    }
-
-    /// Late findings that are to go out as log records have somewhere to go.
-    fn findings_arrive(&mut self, id: &str, engine: &engine::Settings) {
-        let arrive = engine.logs || engine.annotate.late != LatePolicy::Log;
-        if arrive || self.purpose == Purpose::Replay {
-            return;
-        }
-        let processors = self.root.get(Section::Processors.key());
-        let written = processors
-            .and_then(|processors| processors.entry(id))
-            .and_then(|entry| entry.value.at(&["annotate", "late"]));
-        let message =
-            "late findings are to go out as log records, and no pipeline of logs takes them";
-        let problem = match written {
-            Some(written) => Problem::error(written.shown(), message),
-            None => Problem::missing(message),
-        };
-        self.problems.push(problem.help(format!(
-            "add to service.pipelines: logs: {{receivers: [{id}], exporters: [debug]}}"
-        )));
     }
 }
 
 fn defined_quietly(root: &Node, section: Section) -> &[Entry] {
     root.get(section.key()).map_or(&[], Node::entries)
-}
-
-impl Typed {
-    fn names(&self) -> Pipeline {
-        let ids = |references: &[pipelines::Reference]| -> Vec<String> {
-            references.iter().map(|r| r.id.clone()).collect()
-        };
-        Pipeline {
-            name: self.name.clone(),
-            receivers: ids(&self.receivers),
-            processors: ids(&self.processors),
-            exporters: ids(&self.exporters),
-        }
-    }
 }

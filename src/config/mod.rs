@@ -20,6 +20,7 @@ mod print;
 mod problems;
 mod reader;
 mod report;
+mod routes;
 mod secrets;
 mod sending;
 mod settings;
@@ -29,7 +30,7 @@ mod wrong;
 
 pub use build::Purpose;
 pub use report::Report;
-pub use settings::{Exporter, Pipeline, Receiver, Settings};
+pub use settings::{Exporter, Pipeline, Receiver, Settings, Takes};
 
 use crate::model::Timestamp;
 use problems::Problems;

@@ -1,10 +1,11 @@
-//! `service.pipelines`: one engine stands in the middle, so pipelines of traces may differ at one end only. A
-//! pipeline of logs takes findings: the processor is its receiver, as a connector of the collector is.
+//! `service.pipelines`: one engine stands in the middle, so pipelines of traces may differ at one end only. Those
+//! of logs and metrics are free.
 
 use super::build::Purpose;
 use super::components::kind_of;
 use super::problems::Problems;
 use super::report::Problem;
+use super::routes;
 use super::suggest;
 use super::tree::{Entry, Node, Place, Value};
 use crate::model::Signal;
@@ -51,11 +52,10 @@ pub(super) fn signals_of(service: Option<&Entry>, exporter: &str) -> Vec<Signal>
 }
 
 fn signal_of(kind: &str) -> Option<Signal> {
-    let all = [Signal::Traces, Signal::Logs];
-    all.into_iter().find(|signal| signal.name() == kind)
+    Signal::ALL.into_iter().find(|signal| signal.name() == kind)
 }
 
-/// Reads all pipelines of traces and logs; the others are reported.
+/// Reads all pipelines; those of other signals are reported.
 pub(super) fn read(
     service: Option<&Entry>,
     purpose: Purpose,
@@ -76,7 +76,8 @@ pub(super) fn read(
                 Signal::Traces => {
                     "write traces: {receivers: [otlp], processors: [anomaly], exporters: [debug]}"
                 }
-                Signal::Logs => "write logs: {receivers: [anomaly], exporters: [debug]}",
+                Signal::Logs => "write logs: {receivers: [otlp, anomaly], exporters: [debug]}",
+                Signal::Metrics => "write metrics: {receivers: [otlp], exporters: [debug]}",
             };
             problems.push(Problem::error(entry.key_place, "a pipeline is a map").help(example));
             continue;
@@ -96,8 +97,8 @@ pub(super) fn read(
             exporters,
         });
     }
-    let traces = |typed: &Typed| typed.signal == Signal::Traces;
-    if !typed.iter().any(traces) && purpose == Purpose::Run && problems.errors() == 0 {
+    let judges = |typed: &Typed| typed.signal == Signal::Traces || !typed.processors.is_empty();
+    if !typed.iter().any(judges) && purpose == Purpose::Run && problems.errors() == 0 {
         let message = if typed.is_empty() {
             "there is no pipeline"
         } else {
@@ -115,9 +116,9 @@ pub(super) fn read(
 }
 
 fn other_signal(entry: &Entry, signal: &str) -> Problem {
-    let known = ["metrics", "profiles"].contains(&signal);
+    let known = signal == "profiles";
     let message = if known {
-        format!("only traces are taken here, no {signal}")
+        "only traces, logs and metrics are taken here, no profiles".to_owned()
     } else {
         format!("`{}` is no name of a pipeline", entry.key)
     };
@@ -125,9 +126,10 @@ fn other_signal(entry: &Entry, signal: &str) -> Problem {
     if known {
         problem.help("keep this pipeline in a collector in front")
     } else {
-        match suggest::nearest(signal, &["traces", "logs"]) {
+        match suggest::nearest(signal, &["traces", "logs", "metrics"]) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help("write traces or traces/name; logs or logs/name for findings"),
+            None => problem
+                .help("write traces, logs or metrics, or one of them with a name: traces/name"),
         }
     }
 }
@@ -175,17 +177,21 @@ pub(super) fn references(entry: Option<&Entry>, problems: &mut Problems) -> Vec<
 }
 
 /// Whether the pipelines are complete, and whether one engine can serve them.
-pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) {
+pub(super) fn check(
+    typed: &[Typed],
+    receivers: &[&str],
+    purpose: Purpose,
+    problems: &mut Problems,
+) {
     if purpose == Purpose::Replay {
         return;
     }
-    let (traces, logs): (Vec<&Typed>, Vec<&Typed>) = typed
-        .iter()
-        .partition(|pipeline| pipeline.signal == Signal::Traces);
+    let of_traces = |pipeline: &&Typed| pipeline.signal == Signal::Traces;
+    let traces: Vec<&Typed> = typed.iter().filter(of_traces).collect();
     for pipeline in typed.iter().filter(|pipeline| !pipeline.broken) {
         let receiver = match pipeline.signal {
-            Signal::Traces => "[otlp]",
-            Signal::Logs => "[anomaly]",
+            Signal::Logs => "[otlp], or [anomaly] for findings",
+            Signal::Traces | Signal::Metrics => "[otlp]",
         };
         for (key, references, example) in [
             ("receivers", &pipeline.receivers, receiver),
@@ -221,50 +227,7 @@ pub(super) fn check(typed: &[Typed], purpose: Purpose, problems: &mut Problems) 
     if traces.iter().all(|pipeline| !pipeline.broken) {
         one_engine(&traces, problems);
     }
-    for pipeline in logs.iter().filter(|pipeline| !pipeline.broken) {
-        takes_findings(pipeline, &traces, problems);
-    }
-}
-
-/// A pipeline of logs takes the findings of the processor of the traces, and changes nothing.
-fn takes_findings(pipeline: &Typed, traces: &[&Typed], problems: &mut Problems) {
-    if let Some(first) = pipeline.processors.first() {
-        let message = "a pipeline of logs has no processors: findings go out as they are";
-        let problem = Problem::error(first.place, message);
-        problems.push(problem.help("remove processors"));
-    }
-    let processors: Vec<&str> = traces
-        .iter()
-        .flat_map(|traces| &traces.processors)
-        .map(|reference| reference.id.as_str())
-        .collect();
-    // Without one, that is what is said.
-    let Some(first) = processors.first() else {
-        return;
-    };
-    let sources: Vec<&str> = traces
-        .iter()
-        .flat_map(|traces| &traces.receivers)
-        .map(|reference| reference.id.as_str())
-        .collect();
-    for reference in &pipeline.receivers {
-        let id = reference.id.as_str();
-        if processors.contains(&id) {
-            continue;
-        }
-        let message = if sources.contains(&id) {
-            format!(
-                "no logs are taken in here, so `{id}` has none to give: findings are all there is"
-            )
-        } else {
-            format!("`{id}` is not the processor of a pipeline of traces")
-        };
-        let help = match suggest::nearest(id, &processors) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("write receivers: [{first}]"),
-        };
-        problems.push(Problem::error(reference.place, message).help(help));
-    }
+    routes::check(typed, receivers, problems);
 }
 
 /// Several pipelines: the same processor, and the same receivers or the same exporters.

@@ -25,9 +25,17 @@ pub(super) fn check(
     if let (Settings::File(file), [_, _, ..]) = (settings, signals)
         && file.path != "-"
     {
-        let message = format!("`{}` cannot hold spans and log records", entry.key);
+        let items: Vec<&str> = signals.iter().map(|signal| signal.items()).collect();
+        let items = match items.as_slice() {
+            [all @ .., last] => format!("{} and {last}", all.join(", ")),
+            [] => String::new(),
+        };
+        let message = format!("`{}` cannot hold {items}", entry.key);
         let problem = Problem::error(entry.key_place, message);
-        problems.push(problem.help("give the pipeline of logs a file of its own, like file/logs"));
+        let last = signals.last().copied().unwrap_or(Signal::Logs).name();
+        problems.push(problem.help(format!(
+            "give the pipeline of {last} a file of its own, like file/{last}"
+        )));
     }
     match settings {
         Settings::OtlpGrpc(grpc) => {
@@ -69,6 +77,9 @@ fn unbuildable(
             "traces_endpoint"
         }
         (Settings::OtlpHttp(http), Signal::Logs) if http.logs_endpoint.is_some() => "logs_endpoint",
+        (Settings::OtlpHttp(http), Signal::Metrics) if http.metrics_endpoint.is_some() => {
+            "metrics_endpoint"
+        }
         _ => "endpoint",
     };
     let at = match error {

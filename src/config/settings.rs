@@ -24,8 +24,10 @@ pub struct Settings {
     pub engine: engine::Settings,
     /// Exporters that a pipeline uses, in the order of the configuration.
     pub exporters: Vec<Exporter>,
-    /// Exporters that a pipeline of logs uses: they take findings.
+    /// Exporters that a pipeline of logs uses: for findings, for what receivers pass on, or for both.
     pub log_exporters: Vec<Exporter>,
+    /// Exporters that a pipeline of metrics uses.
+    pub metric_exporters: Vec<Exporter>,
     /// The health page, when `service.extensions` names it.
     pub health_check: Option<control::HealthCheck>,
     /// Own logs and metrics.
@@ -43,6 +45,19 @@ pub struct Receiver {
     pub id: String,
     /// What it is told.
     pub settings: receivers::Settings,
+    /// The signals that pipelines have it take.
+    pub takes: Takes,
+}
+
+/// What a receiver takes. A signal that is not taken is refused for good.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Takes {
+    /// Spans: they go to every exporter of the traces, by way of the one engine.
+    pub traces: bool,
+    /// Ids of the exporters to which its log records go; none: they are not taken.
+    pub logs: Vec<String>,
+    /// Ids of the exporters to which its metrics go; none: they are not taken.
+    pub metrics: Vec<String>,
 }
 
 /// An exporter with its name.
@@ -52,16 +67,20 @@ pub struct Exporter {
     pub id: String,
     /// What it is told.
     pub settings: exporters::Settings,
+    /// It gets log records or metrics that receivers pass on.
+    pub relays: bool,
+    /// It gets findings as log records.
+    pub findings: bool,
 }
 
 /// One pipeline: ids only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pipeline {
-    /// `traces` or `traces/x`, `logs` or `logs/x`.
+    /// `traces` or `traces/x`; `logs` and `metrics` alike.
     pub name: String,
-    /// Where spans come from; of a pipeline of logs, whose findings it takes.
+    /// Where things come from; on a pipeline of logs also whose findings it takes.
     pub receivers: Vec<String>,
-    /// What they go through: the one `anomaly`; nothing on a pipeline of logs.
+    /// What they go through: the one `anomaly`, or nothing.
     pub processors: Vec<String>,
     /// Where they go.
     pub exporters: Vec<String>,

@@ -14,7 +14,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, Sleep, interval, sleep, timeout};
 
-use crate::otlp::{count_spans, halve, pack_within};
+use crate::model::Signal;
+use crate::otlp::{count_points, count_spans, halve, pack_within};
 
 use super::counters::{Counters, Reason};
 use super::outcome::Outcome;
@@ -41,6 +42,8 @@ pub(super) struct Shared {
     pub(super) counters: Arc<Counters>,
     pub(super) voice: Arc<Voice>,
     pub(super) transport: Box<dyn Transport>,
+    /// What the bodies hold.
+    pub(super) signal: Signal,
     pub(super) retry: RetrySettings,
     /// Requests are cut to this many bytes.
     pub(super) max_request: usize,
@@ -147,18 +150,23 @@ impl<'a> Job<'a> {
     async fn run(mut self) {
         let packed = pack_within(&self.item.release, self.shared.max_request);
         // Taken from the end, so that spans leave in their order.
+        let signal = self.shared.signal;
+        let whole = packed.len() == 1;
         let mut requests: Vec<(Bytes, u64)> = packed
             .into_iter()
             .rev()
-            .map(|request| (request.body, u64::from(request.spans)))
+            .map(|request| match signal {
+                Signal::Metrics if !whole => {
+                    let points = count_points(&request.body);
+                    (request.body, points)
+                }
+                _ => (request.body, u64::from(request.spans)),
+            })
             .collect();
         while let Some((body, spans)) = requests.pop() {
             if body.len() > REQUEST_AT_MOST.max(self.shared.max_request) {
-                self.lose(
-                    Reason::TooLarge,
-                    spans,
-                    "a single span is too large to send",
-                );
+                let why = format!("a single {} is too large to send", signal.piece());
+                self.lose(Reason::TooLarge, spans, &why);
                 continue;
             }
             match self.settle(&body).await {
@@ -174,7 +182,7 @@ impl<'a> Job<'a> {
                 Settled::Refused { why, divide } => {
                     self.refusals += 1;
                     let again = divide && spans > 1 && self.refusals < REFUSALS_IN_A_ROW;
-                    if !(again && split(&body, &mut requests)) {
+                    if !(again && split(signal, &body, &mut requests)) {
                         self.lose(Reason::Refused, spans, &why);
                     }
                     if self.refusals >= REFUSALS_IN_A_ROW {
@@ -256,12 +264,15 @@ impl<'a> Job<'a> {
 }
 
 /// Puts the two halves of a request in its place; `false` when it cannot be cut.
-fn split(body: &Bytes, requests: &mut Vec<(Bytes, u64)>) -> bool {
+fn split(signal: Signal, body: &Bytes, requests: &mut Vec<(Bytes, u64)>) -> bool {
     let Some((first, second)) = halve(body) else {
         return false;
     };
     for half in [second, first] {
-        let spans = u64::from(count_spans(&half));
+        let spans = match signal {
+            Signal::Metrics => count_points(&half),
+            Signal::Traces | Signal::Logs => u64::from(count_spans(&half)),
+        };
         requests.push((half, spans));
     }
     true

@@ -16,6 +16,7 @@ const fn method(signal: Signal) -> &'static str {
     match signal {
         Signal::Traces => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
         Signal::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+        Signal::Metrics => "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
     }
 }
 
@@ -89,7 +90,7 @@ impl Destination {
         Self::new(uri, &settings.headers, settings.compression)
     }
 
-    /// Of an exporter over HTTP: a base URL and `v1/traces` or `v1/logs`, or a URL for the signal as it is.
+    /// Of an exporter over HTTP: a base URL and `v1/traces`, `v1/logs` or `v1/metrics`, or a URL for the signal as it is.
     pub(super) fn http(settings: &OtlpHttpSettings, signal: Signal) -> Result<Self, BuildError> {
         let whole = settings.whole(signal);
         let written = whole.unwrap_or(&settings.endpoint);

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::model::Signal;
-use crate::otlp::{BodyError, records_to_json, to_json};
+use crate::otlp::{BodyError, to_json_of};
 
 use super::debug::render;
+use super::metrics::render_metrics;
 use super::outcome::Outcome;
 use super::records::render_records;
 use super::settings::Verbosity;
@@ -81,11 +82,9 @@ impl Form {
         match (self, signal) {
             (Self::Debug(verbosity), Signal::Traces) => render(body, verbosity),
             (Self::Debug(verbosity), Signal::Logs) => render_records(body, verbosity),
+            (Self::Debug(verbosity), Signal::Metrics) => render_metrics(body, verbosity),
             (Self::Json, _) => {
-                let mut line = match signal {
-                    Signal::Traces => to_json(body)?,
-                    Signal::Logs => records_to_json(body)?,
-                };
+                let mut line = to_json_of(signal, body)?;
                 line.push('\n');
                 Ok(line)
             }

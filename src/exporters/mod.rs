@@ -9,6 +9,7 @@ mod debug;
 mod delivery;
 mod endpoint;
 mod local;
+mod metrics;
 mod outcome;
 mod queue;
 mod records;
@@ -26,7 +27,7 @@ use crate::model::{Pressure, Release, Signal};
 use delivery::Shared;
 use endpoint::Destination;
 use local::{Form, Local};
-use queue::Queue;
+use queue::{Ours, Queue};
 use transport::{Grpc, Http, Transport};
 use voice::Voice;
 
@@ -45,6 +46,9 @@ pub use transport::Connector;
 pub enum Feed<'a> {
     /// Spans that receivers have accepted. While the exporter's queue is full, the pressure on them is on.
     Spans(&'a Pressure),
+    /// Log records or metrics that receivers pass on. While the exporter's queue is full, the pressure on them is
+    /// on; findings among the log records are dropped then.
+    Relayed(Signal, &'a Pressure),
     /// Log records of our own, which nobody could keep for us: what finds no room is dropped and counted, and
     /// receivers never stop for it.
     Records,
@@ -54,6 +58,7 @@ impl Feed<'_> {
     const fn signal(self) -> Signal {
         match self {
             Self::Spans(_) => Signal::Traces,
+            Self::Relayed(signal, _) => signal,
             Self::Records => Signal::Logs,
         }
     }
@@ -224,6 +229,7 @@ fn build(
         counters: Arc::clone(&counters),
         voice: Arc::clone(&voice),
         transport,
+        signal,
         retry: plan.retry.clone(),
         max_request: usize::try_from(plan.max_request_size).unwrap_or(usize::MAX),
         consumers,
@@ -242,7 +248,13 @@ fn build(
 
 fn queue(settings: &QueueSettings, feed: Feed<'_>, counters: Arc<Counters>) -> Queue {
     match feed {
-        Feed::Spans(pressure) => Queue::new(settings, pressure.clone(), counters),
+        Feed::Spans(pressure) | Feed::Relayed(_, pressure) => {
+            let ours = match feed.signal() {
+                Signal::Traces => Ours::Kept,
+                Signal::Logs | Signal::Metrics => Ours::Bounded,
+            };
+            Queue::new(settings, pressure.clone(), counters, ours)
+        }
         Feed::Records => {
             let mut settings = settings.clone();
             settings.on_full = OnFull::Drop;
@@ -253,7 +265,7 @@ fn queue(settings: &QueueSettings, feed: Feed<'_>, counters: Arc<Counters>) -> Q
                     ..QueueSettings::default()
                 };
             }
-            Queue::new(&settings, Pressure::default(), counters)
+            Queue::new(&settings, Pressure::default(), counters, Ours::Bounded)
         }
     }
 }

@@ -13,6 +13,15 @@ use crate::model::{Pressure, Release};
 use super::counters::{Counters, Reason};
 use super::settings::{OnFull, QueueSettings};
 
+/// What becomes of releases of our own making when the queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ours {
+    /// They find room as what was accepted before: the engine's limits bound them.
+    Kept,
+    /// They are dropped: nobody can be made to wait for them, and nothing else bounds them.
+    Bounded,
+}
+
 /// The queue of one exporter.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -20,6 +29,7 @@ pub(super) struct Queue {
     ready: Notify,
     capacity: usize,
     on_full: OnFull,
+    ours: Ours,
     pressure: Pressure,
     counters: Arc<Counters>,
 }
@@ -45,6 +55,7 @@ impl Queue {
         settings: &QueueSettings,
         pressure: Pressure,
         counters: Arc<Counters>,
+        ours: Ours,
     ) -> Self {
         // Without a queue the receivers stop as soon as anything waits.
         let capacity = if settings.enabled {
@@ -60,6 +71,7 @@ impl Queue {
             ready: Notify::new(),
             capacity,
             on_full: settings.on_full,
+            ours,
             pressure,
             counters,
         }
@@ -80,8 +92,10 @@ impl Queue {
         let (size, spans) = (size(&release), u64::from(release.count));
         let mut state = self.state();
         self.counters.entered(spans, release.synthetic);
+        let no_room = || state.bytes > 0 && state.bytes.saturating_add(size) > self.capacity;
         let full = match self.on_full {
-            OnFull::Drop => state.bytes > 0 && state.bytes.saturating_add(size) > self.capacity,
+            OnFull::Drop => no_room(),
+            OnFull::Refuse if release.synthetic && self.ours == Ours::Bounded => no_room(),
             OnFull::Refuse => state.pressing && !self.pressure.is_on(),
         };
         if state.closed || full {
@@ -246,7 +260,7 @@ mod tests {
             ..QueueSettings::default()
         };
         let pressure = Pressure::default();
-        let queue = Queue::new(&settings, pressure.clone(), Arc::default());
+        let queue = Queue::new(&settings, pressure.clone(), Arc::default(), Ours::Kept);
         (Arc::new(queue), pressure)
     }
 
@@ -288,7 +302,14 @@ mod tests {
             queue_size: 100,
             ..QueueSettings::default()
         };
-        let new = || Arc::new(Queue::new(&settings, pressure.clone(), Arc::default()));
+        let new = || {
+            Arc::new(Queue::new(
+                &settings,
+                pressure.clone(),
+                Arc::default(),
+                Ours::Kept,
+            ))
+        };
         let (dead, alive) = (new(), new());
         for _ in 0..3 {
             dead.push(release(60));

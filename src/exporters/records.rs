@@ -10,7 +10,10 @@ use crate::otlp::{BodyError, records_to_json};
 use super::debug::{BOLD, DIM, RED, Text, YELLOW};
 use super::settings::Verbosity;
 
-/// An ExportLogsServiceRequest as text. Records are rare, so they are read by way of their JSON.
+/// The event name of our own records, which are findings whatever their severity.
+const OURS: &str = "sentinel.anomaly";
+
+/// An ExportLogsServiceRequest as text, by way of its JSON.
 pub(super) fn render_records(body: &Bytes, verbosity: Verbosity) -> Result<String, BodyError> {
     let json = records_to_json(body)?;
     // Our own JSON; if it were none, there would be nothing to show.
@@ -33,7 +36,7 @@ pub(super) fn render_records(body: &Bytes, verbosity: Verbosity) -> Result<Strin
     Ok(format!("{BOLD}{count} {noun}{BOLD:#}\n{lines}"))
 }
 
-fn members<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+pub(super) fn members<'a>(of: &'a Value, key: &str) -> &'a [Value] {
     of.get(key)
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
@@ -43,14 +46,15 @@ fn line(out: &mut String, record: &Value, verbosity: Verbosity) {
     let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default();
     let said = record.pointer("/body/stringValue").and_then(Value::as_str);
     let number = record.get("severityNumber").and_then(Value::as_i64);
-    let style = if number.unwrap_or_default() >= 17 {
-        RED
-    } else {
-        YELLOW
+    let number = number.unwrap_or_default();
+    let (style, sign) = match number {
+        17.. => (RED, '!'),
+        _ if number >= 13 || text("eventName") == OURS => (YELLOW, '!'),
+        _ => (DIM, '-'),
     };
     let _ = writeln!(
         out,
-        "{style}! {} ({}){style:#} {}  {DIM}trace {} span {}{DIM:#}",
+        "{style}{sign} {} ({}){style:#} {}  {DIM}trace {} span {}{DIM:#}",
         Text(text("eventName")),
         Text(text("severityText")),
         Text(said.unwrap_or_default()),

@@ -69,7 +69,7 @@ pub struct OtlpGrpcSettings {
     pub timeout: Duration,
     /// How bodies are squeezed; absent: not at all on this host, gzip elsewhere.
     pub compression: Option<Compression>,
-    /// Requests are cut along spans to at most this many bytes, before compression.
+    /// Requests are cut along spans, log records or metrics to at most this many bytes, before compression.
     #[serde(with = "units::size")]
     pub max_request_size: u64,
     /// What waits for the backend.
@@ -99,12 +99,14 @@ impl Default for OtlpGrpcSettings {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OtlpHttpSettings {
-    /// Base URL: `v1/traces` or `v1/logs` is appended.
+    /// Base URL: `v1/traces`, `v1/logs` or `v1/metrics` is appended.
     pub endpoint: String,
     /// URL for traces, used as it is.
     pub traces_endpoint: Option<String>,
     /// URL for log records, used as it is.
     pub logs_endpoint: Option<String>,
+    /// URL for metrics, used as it is.
+    pub metrics_endpoint: Option<String>,
     /// Sent with every request.
     pub headers: BTreeMap<String, String>,
     /// How long one attempt may take.
@@ -131,6 +133,7 @@ impl OtlpHttpSettings {
         match signal {
             Signal::Traces => self.traces_endpoint.as_deref(),
             Signal::Logs => self.logs_endpoint.as_deref(),
+            Signal::Metrics => self.metrics_endpoint.as_deref(),
         }
     }
 }
@@ -141,6 +144,7 @@ impl Default for OtlpHttpSettings {
             endpoint: String::new(),
             traces_endpoint: None,
             logs_endpoint: None,
+            metrics_endpoint: None,
             headers: BTreeMap::new(),
             timeout: Duration::from_secs(30),
             compression: None,

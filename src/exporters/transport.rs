@@ -14,7 +14,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::model::Signal;
-use crate::otlp::{BodyError, records_to_json, to_json};
+use crate::otlp::to_json_of;
 
 use super::endpoint::Destination;
 use super::outcome::{Outcome, of_grpc, of_http};
@@ -29,7 +29,7 @@ pub(super) type Attempting<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + '
 
 /// Takes a body to its backend, once.
 pub(super) trait Transport: Send + Sync + 'static {
-    /// One attempt with one ExportTraceServiceRequest or ExportLogsServiceRequest.
+    /// One attempt with one request.
     fn send(&self, body: Bytes) -> Attempting<'_>;
 }
 
@@ -138,17 +138,10 @@ impl Http {
         }
     }
 
-    fn json(&self, body: &[u8]) -> Result<String, BodyError> {
-        match self.signal {
-            Signal::Traces => to_json(body),
-            Signal::Logs => records_to_json(body),
-        }
-    }
-
     async fn attempt(&self, body: Bytes) -> Result<Outcome, String> {
         let (body, kind) = match self.encoding {
             Encoding::Proto => (body, "application/x-protobuf"),
-            Encoding::Json => match self.json(&body) {
+            Encoding::Json => match to_json_of(self.signal, &body) {
                 Ok(json) => (Bytes::from(json), "application/json"),
                 Err(error) => {
                     let why = format!("cannot be written as JSON: {error}");

@@ -8,22 +8,28 @@ use smallvec::SmallVec;
 
 use super::{AnomalyType, Finding, Member, Name, Service, Severity, SpanId, Timestamp};
 
-/// What a pipeline carries. Requests of both are built alike, so what queues, cuts and counts spans serves log
-/// records as well.
+/// What a pipeline carries. Requests of all are built alike, so what queues, cuts and counts spans serves log
+/// records and metrics as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// Spans.
     Traces,
-    /// Log records: findings.
+    /// Log records: findings, and what receivers pass on.
     Logs,
+    /// Metrics, which are passed on and never read.
+    Metrics,
 }
 
 impl Signal {
+    /// Every signal.
+    pub const ALL: [Self; 3] = [Self::Traces, Self::Logs, Self::Metrics];
+
     /// The word in the names of pipelines and the metric label `data_type`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Traces => "traces",
             Self::Logs => "logs",
+            Self::Metrics => "metrics",
         }
     }
 
@@ -32,19 +38,37 @@ impl Signal {
         match self {
             Self::Traces => "spans",
             Self::Logs => "log records",
+            Self::Metrics => "data points",
+        }
+    }
+
+    /// One of them.
+    pub const fn item(self) -> &'static str {
+        match self {
+            Self::Traces => "span",
+            Self::Logs => "log record",
+            Self::Metrics => "data point",
+        }
+    }
+
+    /// What a request is cut along, one of them.
+    pub const fn piece(self) -> &'static str {
+        match self {
+            Self::Metrics => "metric",
+            _ => self.item(),
         }
     }
 }
 
 /// Spans of one body that may leave now. A body without patches and holds leaves as the very buffer it came in.
-/// On a pipeline of logs its spans are log records.
+/// On a pipeline of logs its spans are log records, on one of metrics they are metrics.
 #[derive(Clone, Debug)]
 pub struct Release {
-    /// An ExportTraceServiceRequest in protobuf, or an ExportLogsServiceRequest.
+    /// A request in protobuf: ExportTraceServiceRequest, ExportLogsServiceRequest or ExportMetricsServiceRequest.
     pub body: Bytes,
     /// Which of its spans leave.
     pub spans: Selection,
-    /// How many spans that are.
+    /// How many spans that are; of metrics, how many data points.
     pub count: u32,
     /// Bytes to append to single spans, sorted by span index, at most one a span.
     pub patches: Vec<Patch>,

@@ -70,6 +70,94 @@ pub(super) mod log_record {
     pub(in crate::otlp) const EVENT_NAME: u32 = 12;
 }
 
+/// The envelopes of metrics, up to the metric itself, have the numbers of those of spans.
+pub(super) mod metric {
+    pub(in crate::otlp) const NAME: u32 = 1;
+    pub(in crate::otlp) const DESCRIPTION: u32 = 2;
+    pub(in crate::otlp) const UNIT: u32 = 3;
+    pub(in crate::otlp) const GAUGE: u32 = 5;
+    pub(in crate::otlp) const SUM: u32 = 7;
+    pub(in crate::otlp) const HISTOGRAM: u32 = 9;
+    pub(in crate::otlp) const EXPONENTIAL_HISTOGRAM: u32 = 10;
+    pub(in crate::otlp) const SUMMARY: u32 = 11;
+    pub(in crate::otlp) const METADATA: u32 = 12;
+}
+
+/// Gauge, Sum, Histogram, ExponentialHistogram and Summary: all have their points under one number.
+pub(super) mod data {
+    pub(in crate::otlp) const POINTS: u32 = 1;
+    pub(in crate::otlp) const TEMPORALITY: u32 = 2;
+    pub(in crate::otlp) const MONOTONIC: u32 = 3;
+}
+
+/// Times that all kinds of points have in common.
+pub(super) mod point {
+    pub(in crate::otlp) const START: u32 = 2;
+    pub(in crate::otlp) const TIME: u32 = 3;
+}
+
+pub(super) mod number_point {
+    pub(in crate::otlp) const DOUBLE: u32 = 4;
+    pub(in crate::otlp) const EXEMPLARS: u32 = 5;
+    pub(in crate::otlp) const INT: u32 = 6;
+    pub(in crate::otlp) const ATTRIBUTES: u32 = 7;
+    pub(in crate::otlp) const FLAGS: u32 = 8;
+}
+
+pub(super) mod histogram_point {
+    pub(in crate::otlp) const COUNT: u32 = 4;
+    pub(in crate::otlp) const SUM: u32 = 5;
+    pub(in crate::otlp) const BUCKET_COUNTS: u32 = 6;
+    pub(in crate::otlp) const BOUNDS: u32 = 7;
+    pub(in crate::otlp) const EXEMPLARS: u32 = 8;
+    pub(in crate::otlp) const ATTRIBUTES: u32 = 9;
+    pub(in crate::otlp) const FLAGS: u32 = 10;
+    pub(in crate::otlp) const MIN: u32 = 11;
+    pub(in crate::otlp) const MAX: u32 = 12;
+}
+
+pub(super) mod exponential_point {
+    pub(in crate::otlp) const ATTRIBUTES: u32 = 1;
+    pub(in crate::otlp) const COUNT: u32 = 4;
+    pub(in crate::otlp) const SUM: u32 = 5;
+    pub(in crate::otlp) const SCALE: u32 = 6;
+    pub(in crate::otlp) const ZERO_COUNT: u32 = 7;
+    pub(in crate::otlp) const POSITIVE: u32 = 8;
+    pub(in crate::otlp) const NEGATIVE: u32 = 9;
+    pub(in crate::otlp) const FLAGS: u32 = 10;
+    pub(in crate::otlp) const EXEMPLARS: u32 = 11;
+    pub(in crate::otlp) const MIN: u32 = 12;
+    pub(in crate::otlp) const MAX: u32 = 13;
+    pub(in crate::otlp) const ZERO_THRESHOLD: u32 = 14;
+}
+
+pub(super) mod buckets {
+    pub(in crate::otlp) const OFFSET: u32 = 1;
+    pub(in crate::otlp) const COUNTS: u32 = 2;
+}
+
+pub(super) mod summary_point {
+    pub(in crate::otlp) const COUNT: u32 = 4;
+    pub(in crate::otlp) const SUM: u32 = 5;
+    pub(in crate::otlp) const QUANTILES: u32 = 6;
+    pub(in crate::otlp) const ATTRIBUTES: u32 = 7;
+    pub(in crate::otlp) const FLAGS: u32 = 8;
+}
+
+pub(super) mod quantile {
+    pub(in crate::otlp) const QUANTILE: u32 = 1;
+    pub(in crate::otlp) const VALUE: u32 = 2;
+}
+
+pub(super) mod exemplar {
+    pub(in crate::otlp) const TIME: u32 = 2;
+    pub(in crate::otlp) const DOUBLE: u32 = 3;
+    pub(in crate::otlp) const SPAN_ID: u32 = 4;
+    pub(in crate::otlp) const TRACE_ID: u32 = 5;
+    pub(in crate::otlp) const INT: u32 = 6;
+    pub(in crate::otlp) const ATTRIBUTES: u32 = 7;
+}
+
 pub(super) mod event {
     pub(in crate::otlp) const TIME: u32 = 1;
     pub(in crate::otlp) const NAME: u32 = 2;

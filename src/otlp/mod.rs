@@ -1,5 +1,5 @@
-//! Bytes and their meaning: the OTLP wire format of traces, read in place and never decoded into objects, and of
-//! log records of our own.
+//! Bytes and their meaning: the OTLP wire format of traces, of log records and of
+//! metrics, read in place and never decoded into objects.
 //!
 //! Invariants: a body that [`read`] accepts leaves as the very bytes it came in, fields we do not know
 //! included; every text that a view hands out is valid UTF-8 and every id has its length; no input
@@ -11,9 +11,11 @@ mod fields;
 pub mod json;
 mod made;
 mod malformed;
+mod metrics;
 mod pack;
 mod plan;
 mod read;
+mod records;
 mod scan;
 mod split;
 pub mod status;
@@ -22,11 +24,13 @@ mod views;
 mod wire;
 
 pub use annotate::{AttributeValue, PatchWriter};
-pub use json::{JsonError, records_to_json, to_json, transcode};
+pub use json::{JsonError, records_to_json, to_json, to_json_of, transcode, transcode_of};
 pub use made::{Made, MadeBy, Record, log_request_of, request_of, sender};
 pub use malformed::{BodyError, Malformed, Reason};
+pub use metrics::{check_metrics, count_points};
 pub use pack::{count_spans, halve, pack};
 pub use read::{Readout, Seen, read, read_with};
+pub use records::{RecordView, Records, SeenRecord, read_records};
 pub use split::{Packed, pack_within};
 pub use value::{ArrayView, Entries, MapView, Value, Values};
 pub use views::{

@@ -53,47 +53,97 @@ pub fn read_with(
     limits: &Limits,
     visit: impl FnMut(&Seen<'_>),
 ) -> Result<Readout, BodyError> {
-    let mut reader = Reader {
+    let mut reader = Reader::new(
         limits,
-        visit,
-        spans: 0,
-        malformed: Malformed::default(),
-        cuts: Vec::new(),
-        resource_attributes: Vec::new(),
-        scope_attributes: Vec::new(),
-        span_attributes: Vec::new(),
-    };
+        Spans {
+            visit,
+            attributes: Vec::new(),
+        },
+    );
     reader.body(&body)?;
-    let Reader {
-        spans,
-        malformed,
-        cuts,
-        ..
-    } = reader;
-    let body = if cuts.is_empty() {
-        body
-    } else {
-        Plan::new(&body, &mut Cuts(&cuts))
-            .map_err(|error| BodyError::new(String::new(), error.to_string()))?
-            .write()
-    };
+    let (items, malformed, cuts) = reader.end();
     Ok(Readout {
-        body,
-        spans,
+        body: without(body, &cuts)?,
+        spans: items,
         malformed,
     })
 }
 
-struct Reader<'l, 'a, F> {
-    limits: &'l Limits,
+/// The body without the fields at these places.
+pub(super) fn without(body: Bytes, cuts: &[Range<usize>]) -> Result<Bytes, BodyError> {
+    if cuts.is_empty() {
+        return Ok(body);
+    }
+    let plan = Plan::new(&body, &mut Cuts(cuts));
+    plan.map(Plan::write)
+        .map_err(|error| BodyError::new(String::new(), error.to_string()))
+}
+
+/// How the messages of a request are called, for people.
+pub(super) struct Words {
+    pub(super) resources: &'static str,
+    pub(super) scopes: &'static str,
+    pub(super) items: &'static str,
+}
+
+/// Checks what stands in the scopes of a request, item by item: spans or log records.
+pub(super) trait Items<'a> {
+    /// How they are called.
+    const WORDS: Words;
+
+    /// Checks one, and shows it to whom it concerns.
+    fn item(
+        &mut self,
+        index: u32,
+        limits: &Limits,
+        resource: &ResourceView<'_>,
+        scope: &ScopeView<'_>,
+        bytes: &'a [u8],
+    ) -> Result<(), Box<Fault>>;
+}
+
+struct Spans<'a, F> {
     visit: F,
-    spans: u32,
+    attributes: Gathered<'a>,
+}
+
+impl<'a, F: FnMut(&Seen<'_>)> Items<'a> for Spans<'a, F> {
+    const WORDS: Words = Words {
+        resources: "resourceSpans",
+        scopes: "scopeSpans",
+        items: "spans",
+    };
+
+    #[inline]
+    fn item(
+        &mut self,
+        index: u32,
+        limits: &Limits,
+        resource: &ResourceView<'_>,
+        scope: &ScopeView<'_>,
+        bytes: &'a [u8],
+    ) -> Result<(), Box<Fault>> {
+        let span = check_span(bytes, limits, &mut self.attributes)?;
+        (self.visit)(&Seen {
+            index,
+            resource,
+            scope,
+            span: &span,
+        });
+        Ok(())
+    }
+}
+
+/// Walks the envelopes of a request.
+pub(super) struct Reader<'l, 'a, I> {
+    limits: &'l Limits,
+    items: I,
+    count: u32,
     malformed: Malformed,
     /// Fields to leave out, as ranges of the body, ascending, none within another.
     cuts: Vec<Range<usize>>,
     resource_attributes: Gathered<'a>,
     scope_attributes: Gathered<'a>,
-    span_attributes: Gathered<'a>,
 }
 
 /// An envelope (ResourceSpans or ScopeSpans) as found before its content is looked at.
@@ -160,8 +210,25 @@ fn items(content: &[u8], base: usize) -> impl Iterator<Item = (Range<usize>, &[u
     })
 }
 
-impl<'a, F: FnMut(&Seen<'_>)> Reader<'_, 'a, F> {
-    fn body(&mut self, body: &'a [u8]) -> Result<(), BodyError> {
+impl<'l, 'a, I: Items<'a>> Reader<'l, 'a, I> {
+    pub(super) fn new(limits: &'l Limits, items: I) -> Self {
+        Self {
+            limits,
+            items,
+            count: 0,
+            malformed: Malformed::default(),
+            cuts: Vec::new(),
+            resource_attributes: Vec::new(),
+            scope_attributes: Vec::new(),
+        }
+    }
+
+    /// How many items were good, what was not, and where that stands.
+    pub(super) fn end(self) -> (u32, Malformed, Vec<Range<usize>>) {
+        (self.count, self.malformed, self.cuts)
+    }
+
+    pub(super) fn body(&mut self, body: &'a [u8]) -> Result<(), BodyError> {
         let mut fields = Fields::new(body);
         let mut resources = 0;
         loop {
@@ -192,7 +259,7 @@ impl<'a, F: FnMut(&Seen<'_>)> Reader<'_, 'a, F> {
         content: &'a [u8],
         position: usize,
     ) -> Result<(), BodyError> {
-        let path = || format!("resourceSpans[{position}]");
+        let path = || format!("{}[{position}]", I::WORDS.resources);
         let broken = |error: WireError| BodyError::new(path(), error.to_string());
         let envelope = Envelope::open(field, content).map_err(broken)?;
         let mut attributes = std::mem::take(&mut self.resource_attributes);
@@ -213,7 +280,8 @@ impl<'a, F: FnMut(&Seen<'_>)> Reader<'_, 'a, F> {
                 let mut spans = 0;
                 for (scope, (field, content)) in envelope.items().enumerate() {
                     let envelope = Envelope::open(field, content).map_err(|error| {
-                        BodyError::new(format!("{}.scopeSpans[{scope}]", path()), error.to_string())
+                        let scopes = I::WORDS.scopes;
+                        BodyError::new(format!("{}.{scopes}[{scope}]", path()), error.to_string())
                     })?;
                     spans += envelope.items().count();
                 }
@@ -232,7 +300,11 @@ impl<'a, F: FnMut(&Seen<'_>)> Reader<'_, 'a, F> {
         content: &'a [u8],
         (in_request, in_resource): (usize, usize),
     ) -> Result<(), BodyError> {
-        let path = || format!("resourceSpans[{in_request}].scopeSpans[{in_resource}]");
+        let words = I::WORDS;
+        let path = || {
+            let (resources, scopes) = (words.resources, words.scopes);
+            format!("{resources}[{in_request}].{scopes}[{in_resource}]")
+        };
         let envelope = Envelope::open(field, content)
             .map_err(|error| BodyError::new(path(), error.to_string()))?;
         let mut attributes = std::mem::take(&mut self.scope_attributes);
@@ -245,9 +317,11 @@ impl<'a, F: FnMut(&Seen<'_>)> Reader<'_, 'a, F> {
         };
         match checked {
             Ok(view) => {
-                for (position, (field, span)) in envelope.items().enumerate() {
-                    if let Err(fault) = self.span(resource, &view, span) {
-                        self.cut(field, 1, &fault, || format!("{}.spans[{position}]", path()));
+                for (position, (field, item)) in envelope.items().enumerate() {
+                    if let Err(fault) = self.item(resource, &view, item) {
+                        self.cut(field, 1, &fault, || {
+                            format!("{}.{}[{position}]", path(), words.items)
+                        });
                     }
                 }
             }
@@ -264,20 +338,15 @@ impl<'a, F: FnMut(&Seen<'_>)> Reader<'_, 'a, F> {
     }
 
     #[inline]
-    fn span(
+    fn item(
         &mut self,
         resource: &ResourceView<'_>,
         scope: &ScopeView<'_>,
         bytes: &'a [u8],
     ) -> Result<(), Box<Fault>> {
-        let span = check_span(bytes, self.limits, &mut self.span_attributes)?;
-        (self.visit)(&Seen {
-            index: self.spans,
-            resource,
-            scope,
-            span: &span,
-        });
-        self.spans = self.spans.saturating_add(1);
+        self.items
+            .item(self.count, self.limits, resource, scope, bytes)?;
+        self.count = self.count.saturating_add(1);
         Ok(())
     }
 

@@ -141,6 +141,13 @@ fn check_any_entry(bytes: &[u8], levels: u32) -> Result<(&str, Value<'_>), Box<F
     Ok((key, scan.finish(bytes, true)))
 }
 
+/// Checks an AnyValue that stands by itself, in one piece.
+pub(super) fn check_value(bytes: &[u8], levels: u32) -> Result<Value<'_>, Box<Fault>> {
+    let mut scan = Scan::NEW;
+    check_any(bytes, &mut scan, levels)?;
+    Ok(scan.finish(bytes, false))
+}
+
 fn check_any<'a>(bytes: &'a [u8], scan: &mut Scan<'a>, levels: u32) -> Result<(), Box<Fault>> {
     let Some(levels) = levels.checked_sub(1) else {
         return Err(Fault::new(Reason::Nesting, "values are nested too deep"));

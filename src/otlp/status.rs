@@ -13,6 +13,7 @@ use super::fields::{
 };
 use super::json::put_string;
 use super::wire::{Fields, Wire, WireError, close, open, put_bytes, put_number};
+use crate::model::Signal;
 
 /// Longest text of an answer, in bytes.
 pub const MESSAGE_MAX: usize = 4096;
@@ -42,7 +43,7 @@ impl From<serde_json::Error> for Unreadable {
 /// What a successful answer says about spans that were not taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialSuccess {
-    /// Spans (or log records) not taken; 0 with a message is a warning. A negative count is read as 0.
+    /// Spans (log records, data points) not taken; 0 with a message is a warning. A negative count is read as 0.
     pub rejected_spans: u64,
     /// Why, in the server's words.
     pub message: String,
@@ -54,7 +55,7 @@ impl PartialSuccess {
     }
 }
 
-/// An ExportTraceServiceResponse. Full success leaves `partial_success` unset: no bytes at all.
+/// An ExportTraceServiceResponse, or that of another signal: they are built alike. Full success leaves `partial_success` unset: no bytes at all.
 pub fn encode_response(partial: Option<&PartialSuccess>) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(partial) = partial.filter(|partial| partial.says_something()) {
@@ -72,14 +73,19 @@ pub fn encode_response(partial: Option<&PartialSuccess>) -> Vec<u8> {
     out
 }
 
-/// An ExportTraceServiceResponse in JSON: `{}` on full success, the count as a string.
-pub fn encode_response_json(partial: Option<&PartialSuccess>) -> String {
+/// The answer to a request with this signal in JSON: `{}` on full success, the count as a string.
+pub fn encode_response_json(signal: Signal, partial: Option<&PartialSuccess>) -> String {
     let Some(partial) = partial.filter(|partial| partial.says_something()) else {
         return "{}".to_owned();
     };
     let mut out = "{\"partialSuccess\":{".to_owned();
     if partial.rejected_spans != 0 {
-        let _ = write!(out, "\"rejectedSpans\":\"{}\"", partial.rejected_spans);
+        let counted = match signal {
+            Signal::Traces => "rejectedSpans",
+            Signal::Logs => "rejectedLogRecords",
+            Signal::Metrics => "rejectedDataPoints",
+        };
+        let _ = write!(out, "\"{counted}\":\"{}\"", partial.rejected_spans);
     }
     if !partial.message.is_empty() {
         if partial.rejected_spans != 0 {
@@ -129,6 +135,7 @@ pub fn decode_response_json(json: &[u8]) -> Result<Option<PartialSuccess>, Unrea
     let partial = PartialSuccess {
         rejected_spans: integer(&partial["rejectedSpans"])
             .or_else(|| integer(&partial["rejectedLogRecords"]))
+            .or_else(|| integer(&partial["rejectedDataPoints"]))
             .and_then(|count| u64::try_from(count).ok())
             .unwrap_or_default(),
         message: words(&partial["errorMessage"]),
@@ -407,7 +414,7 @@ mod tests {
     fn r_05_full_success_leaves_partial_success_unset() {
         for success in [None, Some(&PartialSuccess::default())] {
             assert!(encode_response(success).is_empty());
-            assert_eq!(encode_response_json(success), "{}");
+            assert_eq!(encode_response_json(Signal::Traces, success), "{}");
         }
         assert_eq!(decode_response(b"").unwrap(), None);
         for json in [
@@ -434,7 +441,7 @@ mod tests {
             };
             assert_eq!(oracle.partial_success, Some(expected));
             assert_eq!(decode_response(&bytes).unwrap(), Some(said.clone()));
-            let json = encode_response_json(Some(&said));
+            let json = encode_response_json(Signal::Traces, Some(&said));
             assert_eq!(decode_response_json(json.as_bytes()).unwrap(), Some(said));
         }
     }
@@ -458,7 +465,7 @@ mod tests {
             assert_eq!(read, Some(partial(3, "e")));
         }
         assert_eq!(
-            encode_response_json(Some(&partial(3, "e"))),
+            encode_response_json(Signal::Traces, Some(&partial(3, "e"))),
             r#"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"e"}}"#
         );
         for wrong in ["", "[]", "{", "null"] {

@@ -7,14 +7,16 @@ use std::thread::available_parallelism;
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 
+use crate::model::Signal;
 use crate::otlp::status::PartialSuccess;
 use crate::otlp::{self, Malformed};
-use crate::steps::{self, Reader, Reading};
+use crate::steps::{self, Reader};
 
 use super::counters::{Counters, add};
 use super::inflate::{InflateError, Squeezed, inflate};
 use super::intake::{Intake, NoRoom};
 use super::refusal::{Refusal, shorten};
+use super::routes::{Relay, Routes};
 
 /// Bodies from this size on are taken apart away from the tasks that serve connections. Below it the hop
 /// costs more than the work.
@@ -32,6 +34,8 @@ pub(super) enum Written {
 /// A body as it came.
 #[derive(Debug)]
 pub(super) struct Parcel {
+    /// What it holds.
+    pub(super) signal: Signal,
     /// The bytes.
     pub(super) body: Bytes,
     /// How they are squeezed.
@@ -42,28 +46,53 @@ pub(super) struct Parcel {
     pub(super) limit: usize,
 }
 
-/// Shared by all servers: readers with their caches, and the queue.
+/// Where the servers of one receiver hand in what they got: readers with their caches, and the queue, both shared
+/// with the other receivers, and its own routes.
 #[derive(Debug)]
 pub struct Desk {
+    readers: Arc<Readers>,
+    intake: Intake,
+    routes: Routes,
+}
+
+#[derive(Debug)]
+struct Readers {
     settings: Arc<steps::Settings>,
     idle: Mutex<Vec<Reader>>,
-    intake: Intake,
     /// Large bodies that may be taken apart at a time, one a core: more would only hold memory, and what a small
     /// body inflates to may be a thousand times its size.
     benches: Arc<Semaphore>,
 }
 
 impl Desk {
-    /// A desk that reads with `settings` and hands on to `intake`.
+    /// A desk that reads with `settings` and hands on to `intake`. It takes spans alone.
     pub fn new(settings: Arc<steps::Settings>, intake: Intake) -> Self {
-        Self {
+        let readers = Readers {
             settings,
             idle: Mutex::new(Vec::new()),
-            intake,
             benches: Arc::new(Semaphore::new(
                 available_parallelism().map_or(2, NonZero::get),
             )),
+        };
+        Self {
+            readers: Arc::new(readers),
+            intake,
+            routes: Routes::traces(),
         }
+    }
+
+    /// The desk of another receiver, with the same readers and the same queue.
+    pub fn with_routes(&self, routes: Routes) -> Self {
+        Self {
+            readers: Arc::clone(&self.readers),
+            intake: self.intake.clone(),
+            routes,
+        }
+    }
+
+    /// What is taken here.
+    pub(super) fn routes(&self) -> &Routes {
+        &self.routes
     }
 
     /// Takes a body or says why not. `None`: everything was taken.
@@ -76,7 +105,7 @@ impl Desk {
             return self.work(parcel, counters);
         }
         // Never closed; and without a bench the work would still have to be done.
-        let bench = Arc::clone(&self.benches).acquire_owned().await;
+        let bench = Arc::clone(&self.readers.benches).acquire_owned().await;
         let (desk, theirs) = (Arc::clone(self), Arc::clone(counters));
         let work = tokio::task::spawn_blocking(move || {
             // Held by the work, which goes on when the client does not wait for it.
@@ -91,10 +120,18 @@ impl Desk {
     }
 
     fn work(&self, parcel: Parcel, counters: &Counters) -> Result<Option<PartialSuccess>, Refusal> {
+        let signal = parcel.signal;
         let outcome = self.take_apart(parcel, counters);
+        let again = outcome
+            .as_ref()
+            .err()
+            .is_some_and(|refusal| refusal.retry_after.is_some());
+        if again && signal == Signal::Traces {
+            add(&counters.refused_traces, 1);
+        }
         let counter = match &outcome {
             Ok(_) => &counters.accepted_requests,
-            Err(refusal) if refusal.retry_after.is_some() => &counters.refused_requests,
+            Err(_) if again => &counters.refused_requests,
             Err(_) => &counters.failed_requests,
         };
         add(counter, 1);
@@ -107,6 +144,7 @@ impl Desk {
         counters: &Counters,
     ) -> Result<Option<PartialSuccess>, Refusal> {
         let Parcel {
+            signal,
             body,
             squeezed,
             written,
@@ -119,61 +157,124 @@ impl Desk {
         let body = match written {
             Written::Protobuf => body,
             Written::Json if body.is_empty() => body,
-            Written::Json => {
-                otlp::transcode(&body).map_err(|error| Refusal::malformed(error.path(), &error))?
-            }
+            Written::Json => otlp::transcode_of(signal, &body)
+                .map_err(|error| Refusal::malformed(error.path(), &error))?,
         };
+        match (signal, &self.routes.logs, &self.routes.metrics) {
+            (Signal::Traces, ..) if self.routes.traces => self.spans(body, counters),
+            (Signal::Logs, Some(relay), _) => self.records(body, relay, counters),
+            (Signal::Metrics, _, Some(relay)) => self.points(body, relay, counters),
+            _ => Err(Refusal::no_pipeline(signal, &self.routes)),
+        }
+    }
+
+    fn spans(&self, body: Bytes, counters: &Counters) -> Result<Option<PartialSuccess>, Refusal> {
         // Under pressure a body costs a walk over its frames and no more.
         if let Err(reason) = self.intake.has_room() {
             let spans = u64::from(otlp::count_spans(&body));
-            return Err(self.refuse(reason, spans, counters));
+            return Err(self.refuse(Signal::Traces, reason, spans, counters));
         }
         let reading = self
-            .read(body)
+            .with_reader(|reader| reader.read(body))
             .map_err(|error| Refusal::malformed(error.path(), &error))?;
-        let (spans, partial) = (u64::from(reading.spans), partial(&reading.malformed));
+        let partial = partial(Signal::Traces, &reading.malformed);
+        let spans = u64::from(reading.spans);
         if spans > 0 {
             self.intake
                 .try_offer(reading)
-                .map_err(|reason| self.refuse(reason, spans, counters))?;
+                .map_err(|reason| self.refuse(Signal::Traces, reason, spans, counters))?;
         }
-        add(&counters.accepted_spans, spans);
-        add(
-            &counters.failed_spans,
-            partial.as_ref().map_or(0, |partial| partial.rejected_spans),
-        );
-        Ok(partial)
+        Ok(taken(Signal::Traces, spans, partial, counters))
+    }
+
+    fn records(
+        &self,
+        body: Bytes,
+        relay: &Relay,
+        counters: &Counters,
+    ) -> Result<Option<PartialSuccess>, Refusal> {
+        if let Err(reason) = self.room_of(relay) {
+            let records = u64::from(otlp::count_spans(&body));
+            return Err(self.refuse(Signal::Logs, reason, records, counters));
+        }
+        let read = otlp::read_records(body, |_| {})
+            .map_err(|error| Refusal::malformed(error.path(), &error))?;
+        let partial = partial(Signal::Logs, &read.malformed);
+        let records = u64::from(read.records);
+        if records > 0 {
+            relay.pass(read.body, records);
+        }
+        Ok(taken(Signal::Logs, records, partial, counters))
+    }
+
+    fn points(
+        &self,
+        body: Bytes,
+        relay: &Relay,
+        counters: &Counters,
+    ) -> Result<Option<PartialSuccess>, Refusal> {
+        let points =
+            otlp::check_metrics(&body).map_err(|error| Refusal::malformed(error.path(), &error))?;
+        if let Err(reason) = self.room_of(relay) {
+            return Err(self.refuse(Signal::Metrics, reason, points, counters));
+        }
+        // A metric without points is passed on too: it may hold what we do not know.
+        if !body.is_empty() {
+            relay.pass(body, points);
+        }
+        Ok(taken(Signal::Metrics, points, None, counters))
+    }
+
+    /// Whether what is passed on would find room behind us.
+    fn room_of(&self, relay: &Relay) -> Result<(), NoRoom> {
+        match self.intake.has_room() {
+            Err(NoRoom::Closed) => Err(NoRoom::Closed),
+            _ if relay.has_room() => Ok(()),
+            _ => Err(NoRoom::Backend),
+        }
     }
 
     /// Readers own caches: each is used by one request at a time and then put back.
-    fn read(&self, body: Bytes) -> Result<Reading, otlp::BodyError> {
-        let idle = self
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let mut reader = idle.unwrap_or_else(|| Reader::new(Arc::clone(&self.settings)));
-        let reading = reader.read(body);
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(reader);
-        reading
+    fn with_reader<T>(&self, read: impl FnOnce(&mut Reader) -> T) -> T {
+        let readers = &self.readers;
+        let idle = || readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let mut reader = taken.unwrap_or_else(|| Reader::new(Arc::clone(&readers.settings)));
+        let done = read(&mut reader);
+        idle().push(reader);
+        done
     }
 
-    fn refuse(&self, reason: NoRoom, spans: u64, counters: &Counters) -> Refusal {
-        add(&counters.refused_spans, spans);
+    fn refuse(&self, signal: Signal, reason: NoRoom, items: u64, counters: &Counters) -> Refusal {
+        add(&counters.of(signal).refused, items);
         Refusal::no_room(self.intake.retry_after(), &reason.to_string())
     }
 }
 
-/// The words for spans that were cut out.
-fn partial(malformed: &Malformed) -> Option<PartialSuccess> {
+/// Counts what was taken and what was not.
+fn taken(
+    signal: Signal,
+    items: u64,
+    partial: Option<PartialSuccess>,
+    counters: &Counters,
+) -> Option<PartialSuccess> {
+    let failed = partial.as_ref().map_or(0, |partial| partial.rejected_spans);
+    add(&counters.of(signal).accepted, items);
+    add(&counters.of(signal).failed, failed);
+    partial
+}
+
+/// The words for spans or log records that were cut out.
+fn partial(signal: Signal, malformed: &Malformed) -> Option<PartialSuccess> {
     let rejected = malformed.total();
     if rejected == 0 {
         return None;
     }
-    let noun = if rejected == 1 { "span" } else { "spans" };
+    let noun = if rejected == 1 {
+        signal.item()
+    } else {
+        signal.items()
+    };
     let first = malformed.first.as_deref().unwrap_or("malformed");
     Some(PartialSuccess {
         rejected_spans: rejected,
@@ -193,6 +294,7 @@ mod tests {
     #[tokio::test]
     async fn large_bodies_wait_for_a_bench() {
         let parcel = || Parcel {
+            signal: Signal::Traces,
             body: Bytes::from(vec![b' '; OFF_THE_REACTOR]),
             squeezed: Squeezed::No,
             written: Written::Json,
@@ -201,8 +303,8 @@ mod tests {
         let (intake, _arrivals) = intake(&IntakeSettings::default(), Pressure::default());
         let desk = Arc::new(Desk::new(Arc::default(), intake));
         let counters = Arc::new(Counters::default());
-        let all = u32::try_from(desk.benches.available_permits()).unwrap();
-        let taken = desk.benches.acquire_many(all).await.unwrap();
+        let all = u32::try_from(desk.readers.benches.available_permits()).unwrap();
+        let taken = desk.readers.benches.acquire_many(all).await.unwrap();
         let mut waiting = std::pin::pin!(desk.take(parcel(), &counters));
         tokio::select! {
             biased;

@@ -8,6 +8,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body::Body;
 
+use crate::model::Signal;
 use crate::otlp::status::{self, PartialSuccess};
 
 use super::collect::collect;
@@ -19,8 +20,21 @@ use super::refusal::Refusal;
 use super::reply::Reply;
 use super::settings::Limits;
 
-/// The one method that is served.
-const EXPORT: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+/// The methods that take a signal.
+const METHODS: [(Signal, &str); 3] = [
+    (
+        Signal::Traces,
+        "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+    ),
+    (
+        Signal::Logs,
+        "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+    ),
+    (
+        Signal::Metrics,
+        "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+    ),
+];
 
 /// Bytes before a message: a flag and its length.
 const PREFIX: usize = 5;
@@ -49,29 +63,49 @@ impl Grpc {
             let refusal = Refusal::not_offered(StatusCode::OK, "gRPC requests are POST requests");
             return refused(&refusal);
         }
-        if request.uri().path() != EXPORT {
-            add(&self.counters.failed_requests, 1);
-            let path: String = request.uri().path().chars().take(200).collect();
-            let message = format!("{path} is not served here; this collector takes {EXPORT}");
-            return refused(&Refusal::not_offered(StatusCode::OK, message));
-        }
-        match self.export(request).await {
+        let signal = match self.signal(request.uri().path()) {
+            Ok(signal) => signal,
+            Err(refusal) => {
+                add(&self.counters.failed_requests, 1);
+                return refused(&refusal);
+            }
+        };
+        match self.export(request, signal).await {
             Ok(partial) => success(partial.as_ref()),
             Err(refusal) => refused(&refusal),
         }
     }
 
-    async fn export<B>(&self, request: Request<B>) -> Result<Option<PartialSuccess>, Refusal>
+    /// The signal that the method at `path` takes, if it is taken here.
+    fn signal(&self, path: &str) -> Result<Signal, Refusal> {
+        let routes = self.desk.routes();
+        let served = |(signal, method): &&(Signal, &str)| *method == path && routes.takes(*signal);
+        if let Some((signal, _)) = METHODS.iter().find(served) {
+            return Ok(*signal);
+        }
+        let path: String = path.chars().take(200).collect();
+        let taken = METHODS.iter().filter(|(signal, _)| routes.takes(*signal));
+        let taken: Vec<&str> = taken.map(|(_, method)| *method).collect();
+        let taken = taken.join(", ");
+        let message = format!("{path} is not served here; this collector takes {taken}");
+        Err(Refusal::not_offered(StatusCode::OK, message))
+    }
+
+    async fn export<B>(
+        &self,
+        request: Request<B>,
+        signal: Signal,
+    ) -> Result<Option<PartialSuccess>, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let received = self.receive(request).await;
+        let received = self.receive(request, signal).await;
         let parcel = received.inspect_err(|_| add(&self.counters.failed_requests, 1))?;
         self.desk.take(parcel, &self.counters).await
     }
 
-    async fn receive<B>(&self, request: Request<B>) -> Result<Parcel, Refusal>
+    async fn receive<B>(&self, request: Request<B>, signal: Signal) -> Result<Parcel, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
@@ -103,6 +137,7 @@ impl Grpc {
             }
         };
         Ok(Parcel {
+            signal,
             body,
             squeezed,
             written: Written::Protobuf,

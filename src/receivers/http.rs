@@ -12,6 +12,7 @@ use http::header::{
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::Body;
 
+use crate::model::Signal;
 use crate::otlp::status::{self, PartialSuccess};
 
 use super::collect::collect;
@@ -28,8 +29,8 @@ pub(super) struct Http {
     pub(super) desk: Arc<Desk>,
     pub(super) counters: Arc<Counters>,
     pub(super) limits: Limits,
-    /// Path that takes traces, without a slash at its end.
-    pub(super) path: String,
+    /// Path of each signal, without a slash at its end.
+    pub(super) paths: [(Signal, String); 3],
 }
 
 impl Http {
@@ -40,8 +41,9 @@ impl Http {
         B::Error: std::fmt::Display,
     {
         let written = written(request.headers());
-        match self.export(request).await {
-            Ok(partial) => success(partial.as_ref(), written),
+        let signal = self.signal(&request);
+        match self.export(request, signal).await {
+            Ok(partial) => success(signal.unwrap_or(Signal::Traces), partial.as_ref(), written),
             Err(refusal) => {
                 let mut response = refused(&refusal, written);
                 if refusal.http == StatusCode::METHOD_NOT_ALLOWED {
@@ -53,22 +55,30 @@ impl Http {
         }
     }
 
-    async fn export<B>(&self, request: Request<B>) -> Result<Option<PartialSuccess>, Refusal>
+    async fn export<B>(
+        &self,
+        request: Request<B>,
+        signal: Option<Signal>,
+    ) -> Result<Option<PartialSuccess>, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let received = self.receive(request).await;
+        let received = self.receive(request, signal).await;
         let parcel = received.inspect_err(|_| add(&self.counters.failed_requests, 1))?;
         self.desk.take(parcel, &self.counters).await
     }
 
-    async fn receive<B>(&self, request: Request<B>) -> Result<Parcel, Refusal>
+    async fn receive<B>(
+        &self,
+        request: Request<B>,
+        signal: Option<Signal>,
+    ) -> Result<Parcel, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        self.check_path(&request)?;
+        let signal = self.check_path(&request, signal)?;
         let limit = self.limits.request_bytes;
         let (head, body) = request.into_parts();
         let Some(written) = written(&head.headers) else {
@@ -88,6 +98,7 @@ impl Http {
         }
         let body = collect(body, limit, self.limits.body_time, |_| Ok(length)).await?;
         Ok(Parcel {
+            signal,
             body,
             squeezed,
             written,
@@ -95,26 +106,47 @@ impl Http {
         })
     }
 
-    fn check_path<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+    /// The signal whose path a request names.
+    fn signal<B>(&self, request: &Request<B>) -> Option<Signal> {
         let path = request.uri().path();
         let path = path.strip_suffix('/').unwrap_or(path);
-        if path == self.path {
-            if request.method() == Method::POST {
-                return Ok(());
-            }
-            return Err(Refusal::not_offered(
-                StatusCode::METHOD_NOT_ALLOWED,
-                format!("{} takes POST only", self.path),
-            ));
-        }
-        let message = match path {
-            "/v1/metrics" | "/v1/logs" | "/v1development/profiles" => format!(
-                "no pipeline here takes {path}; this collector takes traces at {}",
-                self.path
-            ),
-            _ => format!("no such path; this collector takes traces at {}", self.path),
+        let mut paths = self.paths.iter();
+        paths
+            .find(|(_, own)| own == path)
+            .map(|(signal, _)| *signal)
+    }
+
+    fn check_path<B>(
+        &self,
+        request: &Request<B>,
+        signal: Option<Signal>,
+    ) -> Result<Signal, Refusal> {
+        let routes = self.desk.routes();
+        let Some(signal) = signal.filter(|signal| routes.takes(*signal)) else {
+            let taken: Vec<&str> = routes.taken().map(|signal| self.path_of(signal)).collect();
+            let taken = taken.join(", ");
+            let path: String = request.uri().path().chars().take(200).collect();
+            let known = signal.is_some() || path == "/v1development/profiles";
+            let message = if known {
+                format!("no pipeline here takes {path}; this collector takes {taken}")
+            } else {
+                format!("no such path; this collector takes {taken}")
+            };
+            return Err(Refusal::not_offered(StatusCode::NOT_FOUND, message));
         };
-        Err(Refusal::not_offered(StatusCode::NOT_FOUND, message))
+        if request.method() == Method::POST {
+            return Ok(signal);
+        }
+        Err(Refusal::not_offered(
+            StatusCode::METHOD_NOT_ALLOWED,
+            format!("{} takes POST only", self.path_of(signal)),
+        ))
+    }
+
+    fn path_of(&self, signal: Signal) -> &str {
+        let mut paths = self.paths.iter();
+        let found = paths.find(|(own, _)| *own == signal);
+        found.map_or("", |(_, path)| path.as_str())
     }
 }
 
@@ -141,10 +173,14 @@ fn content_length(headers: &HeaderMap) -> usize {
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
-fn success(partial: Option<&PartialSuccess>, written: Option<Written>) -> Response<Reply> {
+fn success(
+    signal: Signal,
+    partial: Option<&PartialSuccess>,
+    written: Option<Written>,
+) -> Response<Reply> {
     let body = match written {
         Some(Written::Protobuf) => status::encode_response(partial),
-        _ => status::encode_response_json(partial).into_bytes(),
+        _ => status::encode_response_json(signal, partial).into_bytes(),
     };
     respond(StatusCode::OK, body, written)
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::model::Signal;
 use crate::otlp::status::{Status, Violation};
+
+use super::routes::Routes;
 
 /// Longest message to a client: far below the 4 MiB that a response may have.
 const MESSAGE_AT_MOST: usize = 1024;
@@ -121,6 +124,21 @@ impl Refusal {
     /// Not offered here: a path, a method, a content type.
     pub(super) fn not_offered(http: StatusCode, message: impl Into<String>) -> Self {
         Self::new(Code::Unimplemented, http, message)
+    }
+
+    /// No pipeline of this receiver has this signal: the client should stop sending it.
+    pub(super) fn no_pipeline(signal: Signal, routes: &Routes) -> Self {
+        let taken: Vec<&str> = routes.taken().map(Signal::name).collect();
+        let taken = match taken.as_slice() {
+            [] => "nothing".to_owned(),
+            [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+            one => one.join(""),
+        };
+        let name = signal.name();
+        Self::not_offered(
+            StatusCode::NOT_FOUND,
+            format!("no pipeline of {name} here takes this receiver's {name}; it takes {taken}"),
+        )
     }
 
     /// This refusal as google.rpc.Status with details.

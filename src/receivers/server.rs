@@ -69,12 +69,11 @@ pub async fn serve_http(
     grace: Duration,
 ) {
     let limits = settings.limits();
-    let path = settings.traces_url_path.trim_end_matches('/');
     let server = Arc::new(Http {
         desk,
         counters,
         limits,
-        path: format!("/{}", path.trim_start_matches('/')),
+        paths: settings.paths(),
     });
     let answer = move |request: Request<Incoming>| {
         let server = Arc::clone(&server);

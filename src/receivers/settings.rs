@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::model::units;
+use crate::model::{Signal, units};
 
 /// Bytes in a mebibyte.
 const MIB: u64 = 1 << 20;
@@ -72,12 +72,10 @@ impl Settings {
         }
         if let Some(http) = &self.protocols.http {
             served("http", http.limits(), "max_request_body_size");
-            let path = &http.traces_url_path;
-            let plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'?' | b'#');
-            if !path.starts_with('/') || !path.bytes().all(plain) {
-                let what = "no path of a URL; write it like /v1/traces";
-                faults.push((["protocols", "http", "traces_url_path"], what));
-            }
+            faults.extend(
+                http.path_faults()
+                    .map(|(key, what)| (["protocols", "http", key], what)),
+            );
         }
         faults
     }
@@ -162,6 +160,10 @@ pub struct HttpSettings {
     pub max_request_body_size: u64,
     /// Path that takes traces.
     pub traces_url_path: String,
+    /// Path that takes log records.
+    pub logs_url_path: String,
+    /// Path that takes metrics.
+    pub metrics_url_path: String,
     /// Requests served at a time on one HTTP/2 connection.
     pub max_concurrent_streams: u32,
     /// How long the head of a request may take, and how long a connection may stay silent.
@@ -178,6 +180,8 @@ impl Default for HttpSettings {
             endpoint: "localhost:4318".to_owned(),
             max_request_body_size: 64 * MIB,
             traces_url_path: "/v1/traces".to_owned(),
+            logs_url_path: "/v1/logs".to_owned(),
+            metrics_url_path: "/v1/metrics".to_owned(),
             max_concurrent_streams: 256,
             read_header_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
@@ -186,6 +190,45 @@ impl Default for HttpSettings {
 }
 
 impl HttpSettings {
+    /// The path of each signal, with a slash before it and none behind.
+    pub(super) fn paths(&self) -> [(Signal, String); 3] {
+        [
+            (Signal::Traces, &self.traces_url_path),
+            (Signal::Logs, &self.logs_url_path),
+            (Signal::Metrics, &self.metrics_url_path),
+        ]
+        .map(|(signal, path)| (signal, format!("/{}", path.trim_matches('/'))))
+    }
+
+    /// Keys of paths that are none, or the same as another's, and what is wrong with them.
+    fn path_faults(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        let plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'?' | b'#');
+        let none = |path: &str| !path.starts_with('/') || !path.bytes().all(plain);
+        let [traces, logs, metrics] = self.paths().map(|(_, path)| path);
+        let twice = "the path of another signal too: each needs its own";
+        let faults = [
+            (
+                "traces_url_path",
+                none(&self.traces_url_path).then_some("no path of a URL; write it like /v1/traces"),
+            ),
+            (
+                "logs_url_path",
+                none(&self.logs_url_path)
+                    .then_some("no path of a URL; write it like /v1/logs")
+                    .or((logs == traces).then_some(twice)),
+            ),
+            (
+                "metrics_url_path",
+                none(&self.metrics_url_path)
+                    .then_some("no path of a URL; write it like /v1/metrics")
+                    .or((metrics == traces || metrics == logs).then_some(twice)),
+            ),
+        ];
+        faults
+            .into_iter()
+            .filter_map(|(key, what)| Some((key, what?)))
+    }
+
     /// What the server needs of them.
     pub fn limits(&self) -> Limits {
         Limits {

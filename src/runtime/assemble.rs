@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::clock;
+use super::doors::{Door, Outlets, open_receivers, refused, start_receivers};
 use super::engine_task::{self, Handle, Surroundings};
 use super::figures::{self, Sources};
 use super::guarded::Guarded;
@@ -28,7 +29,7 @@ use crate::control::pages::Site;
 use crate::engine::Engine;
 use crate::exporters::{self, Exporter, Feed, FileSettings, Sink, Work};
 use crate::model::{Pressure, Release, Signal};
-use crate::receivers::{self, Desk, GrpcSettings, HttpSettings};
+use crate::receivers::{self, Desk};
 use crate::steps;
 
 /// Longest time that requests under way get to be answered when we stop.
@@ -84,7 +85,9 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
 
     let pressure = Pressure::default();
     let (give_up, given_up) = watch::channel(false);
-    let (exporters, works) = start_exporters(&settings, &pressure, &given_up)?;
+    let (of_logs, of_metrics) = (Pressure::default(), Pressure::default());
+    let (exporters, works) =
+        start_exporters(&settings, [&pressure, &of_logs, &of_metrics], &given_up)?;
     let (intake, arrivals) = receivers::intake(&settings.intake, pressure);
     let receivers: Vec<figures::Receiver> = doors.iter().map(Door::figures).collect();
     let addresses = doors.iter().filter_map(Door::address).collect();
@@ -92,8 +95,11 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
         engine(&settings),
         Surroundings {
             arrivals,
-            deliver: fan_out(&exporters, Signal::Traces),
-            record: fan_out(&exporters, Signal::Logs),
+            deliver: fan_out(&exporters, Signal::Traces, |_| true),
+            record: fan_out(&exporters, Signal::Logs, |id| {
+                let mut exporters = settings.log_exporters.iter();
+                exporters.any(|exporter| exporter.id == id && exporter.findings)
+            }),
             refused: refused(&receivers),
             health: health.clone(),
         },
@@ -106,7 +112,12 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
     };
     let desk = Desk::new(Arc::new(reading), intake.clone());
     let grace = GRACE.min(settings.shutdown.timeout / 4);
-    let servers = start_receivers(doors, &Arc::new(desk), &stopped, grace);
+    let outlets = Outlets {
+        exporters: &exporters,
+        logs: &of_logs,
+        metrics: &of_metrics,
+    };
+    let servers = start_receivers(doors, &desk, &outlets, &stopped, grace);
 
     let catalogue = Arc::new(figures::catalogue(Sources {
         started,
@@ -141,82 +152,6 @@ fn engine(settings: &config::Settings) -> Guarded<Engine> {
     Guarded::new(move || Engine::new(settings.clone()))
 }
 
-/// Requests that all receivers have refused retryably.
-fn refused(receivers: &[figures::Receiver]) -> engine_task::Refused {
-    let counters: Vec<Arc<receivers::Counters>> = receivers
-        .iter()
-        .map(|receiver| receiver.counters.clone())
-        .collect();
-    Box::new(move || {
-        let counters = counters.iter();
-        counters
-            .map(|counters| receivers::Counters::read(&counters.refused_requests))
-            .sum()
-    })
-}
-
-/// A receiver's protocol with its open door.
-struct Door {
-    id: String,
-    protocol: Protocol,
-    listener: TcpListener,
-    counters: Arc<receivers::Counters>,
-}
-
-impl Door {
-    fn figures(&self) -> figures::Receiver {
-        figures::Receiver {
-            id: self.id.clone(),
-            transport: self.transport(),
-            counters: self.counters.clone(),
-        }
-    }
-
-    fn transport(&self) -> &'static str {
-        match self.protocol {
-            Protocol::Grpc(_) => "grpc",
-            Protocol::Http(_) => "http",
-        }
-    }
-
-    fn address(&self) -> Option<(&'static str, SocketAddr)> {
-        let address = self.listener.local_addr().ok()?;
-        Some((self.transport(), address))
-    }
-}
-
-enum Protocol {
-    Grpc(GrpcSettings),
-    Http(HttpSettings),
-}
-
-async fn open_receivers(settings: &config::Settings) -> Result<Vec<Door>, StartError> {
-    let mut doors = Vec::new();
-    for receiver in &settings.receivers {
-        let id = &receiver.id;
-        let protocols = &receiver.settings.protocols;
-        if let Some(grpc) = &protocols.grpc {
-            let key = format!("receivers.{id}.protocols.grpc.endpoint");
-            doors.push(Door {
-                id: id.clone(),
-                listener: listen("grpc", id, &key, &grpc.endpoint).await?,
-                protocol: Protocol::Grpc(grpc.clone()),
-                counters: Arc::default(),
-            });
-        }
-        if let Some(http) = &protocols.http {
-            let key = format!("receivers.{id}.protocols.http.endpoint");
-            doors.push(Door {
-                id: id.clone(),
-                listener: listen("http", id, &key, &http.endpoint).await?,
-                protocol: Protocol::Http(http.clone()),
-                counters: Arc::default(),
-            });
-        }
-    }
-    Ok(doors)
-}
-
 async fn open_health(settings: &config::Settings) -> Result<Option<TcpListener>, StartError> {
     let Some(health) = &settings.health_check else {
         return Ok(None);
@@ -236,7 +171,7 @@ async fn open_pages(settings: &config::Settings) -> Result<Vec<TcpListener>, Sta
 }
 
 /// Binds `endpoint`, and says so.
-async fn listen(
+pub(super) async fn listen(
     what: &'static str,
     id: &str,
     key: &str,
@@ -256,16 +191,25 @@ type Exporters = (Vec<Arc<Exporter>>, JoinSet<()>);
 
 fn start_exporters(
     settings: &config::Settings,
-    pressure: &Pressure,
+    [spans, logs, metrics]: [&Pressure; 3],
     given_up: &watch::Receiver<bool>,
 ) -> Result<Exporters, StartError> {
     let mut built = Vec::new();
     let mut works = JoinSet::new();
-    let spans = settings.exporters.iter();
-    let spans = spans.map(|exporter| (exporter, Feed::Spans(pressure)));
-    let records = settings.log_exporters.iter();
-    let records = records.map(|exporter| (exporter, Feed::Records));
-    for (exporter, feed) in spans.chain(records) {
+    let of_spans = settings.exporters.iter();
+    let of_spans = of_spans.map(|exporter| (exporter, Feed::Spans(spans)));
+    let of_logs = settings.log_exporters.iter().map(|exporter| {
+        let relayed = Feed::Relayed(Signal::Logs, logs);
+        let feed = if exporter.relays {
+            relayed
+        } else {
+            Feed::Records
+        };
+        (exporter, feed)
+    });
+    let of_metrics = settings.metric_exporters.iter();
+    let of_metrics = of_metrics.map(|one| (one, Feed::Relayed(Signal::Metrics, metrics)));
+    for (exporter, feed) in of_spans.chain(of_logs).chain(of_metrics) {
         let (handle, work) = build_exporter(exporter, feed)?;
         built.push(Arc::new(handle));
         works.spawn(work.run(switched(given_up)));
@@ -317,38 +261,21 @@ fn open_file(id: &str, settings: &FileSettings) -> Result<Sink, StartError> {
     }
 }
 
-/// Hands every release to every exporter of its signal.
-fn fan_out(exporters: &[Arc<Exporter>], signal: Signal) -> engine_task::Deliver {
+/// Hands every release to every exporter of its signal that `takes` names.
+fn fan_out(
+    exporters: &[Arc<Exporter>],
+    signal: Signal,
+    takes: impl Fn(&str) -> bool,
+) -> engine_task::Deliver {
     let of_signal = exporters.iter().filter(|one| one.signal() == signal);
-    let exporters: Vec<Arc<Exporter>> = of_signal.cloned().collect();
+    let taking = of_signal.filter(|one| takes(one.name()));
+    let exporters: Vec<Arc<Exporter>> = taking.cloned().collect();
     Box::new(move |release: Release| {
         let release = Arc::new(release);
         for exporter in &exporters {
             exporter.enqueue(release.clone());
         }
     })
-}
-
-fn start_receivers(
-    doors: Vec<Door>,
-    desk: &Arc<Desk>,
-    stopped: &watch::Receiver<bool>,
-    grace: Duration,
-) -> JoinSet<()> {
-    let mut servers = JoinSet::new();
-    for door in doors {
-        let (listener, counters) = (door.listener, door.counters);
-        let (desk, stop) = (desk.clone(), switched(stopped));
-        match door.protocol {
-            Protocol::Grpc(settings) => servers.spawn(async move {
-                receivers::serve_grpc(listener, &settings, desk, counters, stop, grace).await;
-            }),
-            Protocol::Http(settings) => servers.spawn(async move {
-                receivers::serve_http(listener, &settings, desk, counters, stop, grace).await;
-            }),
-        };
-    }
-    servers
 }
 
 fn start_pushes(
@@ -383,7 +310,7 @@ fn start_pages(
 }
 
 /// Done when the switch is on, or when nobody holds it any more.
-fn switched(switch: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
+pub(super) fn switched(switch: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
     let mut switch = switch.clone();
     async move {
         // An error says that the holder is gone: that ends things too.

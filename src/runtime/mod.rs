@@ -7,6 +7,7 @@
 
 pub mod assemble;
 pub mod clock;
+mod doors;
 pub mod engine_task;
 pub mod environment;
 pub mod figures;

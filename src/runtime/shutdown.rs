@@ -95,7 +95,7 @@ impl Running {
     pub fn accepted(&self) -> u64 {
         let counters = self.receivers.iter().map(|receiver| &receiver.counters);
         counters
-            .map(|counters| Counters::read(&counters.accepted_spans))
+            .map(|counters| Counters::read(&counters.spans.accepted))
             .sum()
     }
 
@@ -131,11 +131,11 @@ async fn all(tasks: &mut JoinSet<()>, deadline: Instant) -> bool {
 /// The balance line of one exporter: whether it is even, and nothing is left on the way.
 fn tell(exporter: &Exporter, accepted: u64) -> bool {
     let balance = exporter.balance();
-    // Log records are all of our own making.
     let signal = exporter.signal();
     let accepted = match signal {
         Signal::Traces => accepted,
-        Signal::Logs => 0,
+        // Which receivers feed it differs from exporter to exporter; nothing stands between them.
+        Signal::Logs | Signal::Metrics => balance.accepted,
     };
     let signal = signal.name();
     // What receivers accepted and the engine has not handed on.

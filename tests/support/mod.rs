@@ -10,6 +10,7 @@
 
 pub mod backend;
 pub mod collector;
+pub mod grpc;
 pub mod http;
 pub mod senders;
 pub mod wire;

@@ -14,6 +14,7 @@
 //! Fields that the schema does not know are dropped in either direction: JSON cannot carry them.
 
 mod lexer;
+mod metrics;
 mod number;
 mod schema;
 mod skip;
@@ -23,9 +24,9 @@ mod transcode;
 mod write;
 
 pub use number::base64;
-pub use transcode::{transcode, transcode_with_hint};
+pub use transcode::{transcode, transcode_of, transcode_with_hint};
 pub(super) use write::put_string;
-pub use write::{records_to_json, to_json};
+pub use write::{records_to_json, to_json, to_json_of};
 
 /// Deepest nesting of objects and arrays. Enough for [`super::Limits::nesting`] levels of maps.
 pub const DEPTH_MAX: u32 = 300;

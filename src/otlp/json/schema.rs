@@ -29,6 +29,18 @@ pub(super) enum Kind {
     Bytes,
     Bool,
     Double,
+    /// A double of which 0 is told from absence.
+    SetDouble,
+    /// Eight bytes, signed, a string in JSON; 0 is told from absence.
+    SetSfixed64,
+    /// Zigzag varint.
+    Sint32,
+    /// Packed, each as [`Kind::Fixed64`].
+    Fixed64s,
+    /// Packed, each as [`Kind::Double`].
+    Doubles,
+    /// Packed varints, strings in JSON.
+    Uint64s,
     /// Signed varint, a string in JSON.
     Int64,
     /// Eight bytes, a string in JSON.
@@ -48,11 +60,11 @@ impl Message {
     }
 }
 
-const fn field(name: &'static str, number: u32, kind: Kind) -> Entry {
+pub(super) const fn field(name: &'static str, number: u32, kind: Kind) -> Entry {
     Entry { name, number, kind }
 }
 
-const fn message(fields: &'static [Entry]) -> Message {
+pub(super) const fn message(fields: &'static [Entry]) -> Message {
     Message {
         fields,
         oneof: false,
@@ -119,7 +131,7 @@ static LOG_RECORD: Message = message(&[
     field("eventName", log_record::EVENT_NAME, Kind::Text),
 ]);
 
-static RESOURCE: Message = message(&[
+pub(super) static RESOURCE: Message = message(&[
     field("attributes", resource::ATTRIBUTES, Kind::Many(&KEY_VALUE)),
     field(
         "droppedAttributesCount",
@@ -142,7 +154,7 @@ static SCOPE_SPANS: Message = message(&[
     field("schemaUrl", scope_spans::SCHEMA_URL, Kind::Text),
 ]);
 
-static SCOPE: Message = message(&[
+pub(super) static SCOPE: Message = message(&[
     field("name", scope::NAME, Kind::Text),
     field("version", scope::VERSION, Kind::Text),
     field("attributes", scope::ATTRIBUTES, Kind::Many(&KEY_VALUE)),
@@ -209,7 +221,7 @@ static STATUS: Message = message(&[
     field("code", status::CODE, Kind::Enum),
 ]);
 
-static KEY_VALUE: Message = message(&[
+pub(super) static KEY_VALUE: Message = message(&[
     field("key", key_value::KEY, Kind::Text),
     field("value", key_value::VALUE, Kind::One(&ANY_VALUE)),
     field("keyStrindex", key_value::KEY_INDEX, Kind::Int32),

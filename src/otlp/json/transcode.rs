@@ -5,10 +5,12 @@ use std::fmt::Display;
 use bytes::Bytes;
 
 use super::lexer::{Lexer, Read, Scalar};
+use super::metrics::METRICS_REQUEST;
 use super::number::{base64, double, hex, whole};
-use super::schema::{Entry, Kind, Message, REQUEST};
+use super::schema::{Entry, Kind, LOGS_REQUEST, Message, REQUEST};
 use super::{DEPTH_MAX, JsonError};
-use crate::otlp::wire::{close, open, put_bytes, put_fixed32, put_fixed64, put_number};
+use crate::model::Signal;
+use crate::otlp::wire::{close, open, put_bytes, put_fixed32, put_fixed64, put_number, put_varint};
 
 /// An ExportTraceServiceRequest from its JSON form, encoded as protobuf. What is wrong with single spans (ids, nesting)
 /// is left for [`crate::otlp::read`] to find; all else is an error with path and position.
@@ -16,15 +18,29 @@ pub fn transcode(json: &[u8]) -> Result<Bytes, JsonError> {
     transcode_with_hint(json).map(|(body, _)| body)
 }
 
+/// As [`transcode`], of a request with this signal.
+pub fn transcode_of(signal: Signal, json: &[u8]) -> Result<Bytes, JsonError> {
+    let request = match signal {
+        Signal::Traces => &REQUEST,
+        Signal::Logs => &LOGS_REQUEST,
+        Signal::Metrics => &METRICS_REQUEST,
+    };
+    run(json, request).map(|(body, _)| body)
+}
+
 /// [`transcode`], and a sentence for the client when a name was ignored that looks like a known one in snake_case.
 pub fn transcode_with_hint(json: &[u8]) -> Result<(Bytes, Option<String>), JsonError> {
+    run(json, &REQUEST)
+}
+
+fn run(json: &[u8], request: &Message) -> Result<(Bytes, Option<String>), JsonError> {
     let run = || {
         let mut lexer = Lexer::new(json)?;
         let mut writer = Writer {
             out: Vec::with_capacity(json.len() / 2),
             hint: None,
         };
-        writer.message(&mut lexer, &REQUEST)?;
+        writer.message(&mut lexer, request)?;
         lexer.end()?;
         Ok((Bytes::from(writer.out), writer.hint))
     };
@@ -61,7 +77,11 @@ impl Writer {
             self.field(lexer, entry, explicit)
                 .map_err(|wrong| match entry.kind {
                     // Elements have said their place themselves.
-                    Kind::Many(_) | Kind::Texts => wrong,
+                    Kind::Many(_)
+                    | Kind::Texts
+                    | Kind::Fixed64s
+                    | Kind::Doubles
+                    | Kind::Uint64s => wrong,
                     _ => wrong.within(entry.name),
                 })
         })
@@ -101,7 +121,22 @@ impl Writer {
                 let truth = lexer.truth()?;
                 put_number(&mut self.out, number, u64::from(truth));
             }
-            Kind::Double => self.double(lexer, number)?,
+            Kind::Double | Kind::SetDouble => {
+                let bits = bits_of_double(lexer)?;
+                put_fixed64(&mut self.out, number, bits);
+            }
+            Kind::SetSfixed64 => {
+                let value: i64 = integer(lexer, i64::MIN, i64::MAX)?;
+                put_fixed64(&mut self.out, number, value.cast_unsigned());
+            }
+            Kind::Sint32 => {
+                let value: i32 = integer(lexer, i32::MIN, i32::MAX)?;
+                if explicit || value != 0 {
+                    let zigzag = (value << 1) ^ (value >> 31);
+                    put_number(&mut self.out, number, u64::from(zigzag.cast_unsigned()));
+                }
+            }
+            Kind::Fixed64s | Kind::Doubles | Kind::Uint64s => self.packed(lexer, entry)?,
             Kind::Int64 => {
                 let value: i64 = integer(lexer, i64::MIN, i64::MAX)?;
                 put_number(&mut self.out, number, value.cast_unsigned());
@@ -204,19 +239,43 @@ impl Writer {
         Ok(())
     }
 
-    fn double(&mut self, lexer: &mut Lexer<'_>, number: u32) -> Read<()> {
-        let offset = lexer.offset();
-        let value = match lexer.scalar()? {
-            Scalar::Number(text) => double(text),
-            Scalar::Text(text) => double(&text),
-        };
-        match value {
-            Some(value) => {
-                put_fixed64(&mut self.out, number, value.to_bits());
+    /// A list of numbers, packed into one field.
+    fn packed(&mut self, lexer: &mut Lexer<'_>, entry: &'static Entry) -> Read<()> {
+        let start = open(&mut self.out, entry.number);
+        lexer.array(|lexer, item| {
+            let mut one = || {
+                match entry.kind {
+                    Kind::Uint64s => {
+                        let value: u64 = integer(lexer, u64::MIN, u64::MAX)?;
+                        put_varint(&mut self.out, value);
+                    }
+                    Kind::Doubles => {
+                        let bits = bits_of_double(lexer)?;
+                        self.out.extend_from_slice(&bits.to_le_bytes());
+                    }
+                    _ => {
+                        let value: u64 = integer(lexer, u64::MIN, u64::MAX)?;
+                        self.out.extend_from_slice(&value.to_le_bytes());
+                    }
+                }
                 Ok(())
-            }
-            None => lexer.wrong_at(offset, "must be a number that fits a double"),
-        }
+            };
+            one().map_err(|wrong: Box<super::lexer::Wrong>| wrong.within_item(entry.name, item))
+        })?;
+        close(&mut self.out, start);
+        Ok(())
+    }
+}
+
+fn bits_of_double(lexer: &mut Lexer<'_>) -> Read<u64> {
+    let offset = lexer.offset();
+    let value = match lexer.scalar()? {
+        Scalar::Number(text) => double(text),
+        Scalar::Text(text) => double(&text),
+    };
+    match value {
+        Some(value) => Ok(value.to_bits()),
+        None => lexer.wrong_at(offset, "must be a number that fits a double"),
     }
 }
 

@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use smallvec::SmallVec;
 
+use super::metrics::METRICS_REQUEST;
 use super::number::put_base64;
 use super::schema::{Entry, Kind, LOGS_REQUEST, Message, REQUEST};
+use crate::model::Signal;
 use crate::otlp::Limits;
 use crate::otlp::malformed::{BodyError, Fault, Reason};
 use crate::otlp::scan::text;
@@ -21,6 +23,15 @@ pub fn to_json(body: &[u8]) -> Result<String, BodyError> {
 /// As [`to_json`], of an ExportLogsServiceRequest.
 pub fn records_to_json(body: &[u8]) -> Result<String, BodyError> {
     written(&LOGS_REQUEST, body)
+}
+
+/// A request with this signal as [`to_json`] writes it.
+pub fn to_json_of(signal: Signal, body: &[u8]) -> Result<String, BodyError> {
+    match signal {
+        Signal::Traces => to_json(body),
+        Signal::Logs => records_to_json(body),
+        Signal::Metrics => written(&METRICS_REQUEST, body),
+    }
 }
 
 fn written(request: &'static Message, body: &[u8]) -> Result<String, BodyError> {
@@ -114,6 +125,7 @@ impl Writer {
                 writer.message(message, &[bytes])
             })?,
             Kind::Texts => self.list(entry, wires, |writer, bytes| writer.text(bytes))?,
+            Kind::Fixed64s | Kind::Doubles | Kind::Uint64s => self.packed(entry, wires)?,
             Kind::One(message) => {
                 let mut pieces = SmallVec::<[&[u8]; 1]>::new();
                 for wire in wires {
@@ -152,6 +164,39 @@ impl Writer {
         Ok(true)
     }
 
+    /// Numbers that are packed, or stand by themselves as an older encoder writes them.
+    fn packed(&mut self, entry: &'static Entry, wires: &[Wire<'_>]) -> Result<bool, Box<Fault>> {
+        let mut numbers = SmallVec::<[u64; 16]>::new();
+        for wire in wires {
+            match (*wire, entry.kind) {
+                (Wire::Varint(number), Kind::Uint64s)
+                | (Wire::Fixed64(number), Kind::Fixed64s | Kind::Doubles) => numbers.push(number),
+                (Wire::Bytes(bytes), Kind::Uint64s) => varints(bytes, &mut numbers)?,
+                (Wire::Bytes(bytes), _) => {
+                    let (eights, []) = bytes.as_chunks::<8>() else {
+                        return Err(Fault::wire_type(entry.number).within(entry.name));
+                    };
+                    numbers.extend(eights.iter().map(|eight| u64::from_le_bytes(*eight)));
+                }
+                _ => return Err(Fault::wire_type(entry.number).within(entry.name)),
+            }
+        }
+        self.out.push('[');
+        for (place, number) in numbers.iter().enumerate() {
+            if place > 0 {
+                self.out.push(',');
+            }
+            match entry.kind {
+                Kind::Doubles => put_double(&mut self.out, f64::from_bits(*number)),
+                _ => {
+                    let _ = write!(self.out, "\"{number}\"");
+                }
+            }
+        }
+        self.out.push(']');
+        Ok(!numbers.is_empty())
+    }
+
     /// A value that is no message; false when it is its kind's default.
     fn scalar(&mut self, entry: &Entry, wire: Wire<'_>) -> Result<bool, Box<Fault>> {
         let out = &mut self.out;
@@ -178,9 +223,19 @@ impl Writer {
                 out.push_str(if truth == 0 { "false" } else { "true" });
                 truth != 0
             }
-            (Kind::Double, Wire::Fixed64(bits)) => {
+            (Kind::Double | Kind::SetDouble, Wire::Fixed64(bits)) => {
                 put_double(out, f64::from_bits(bits));
-                bits != 0
+                bits != 0 || matches!(entry.kind, Kind::SetDouble)
+            }
+            (Kind::SetSfixed64, Wire::Fixed64(number)) => {
+                let _ = write!(out, "\"{}\"", number.cast_signed());
+                true
+            }
+            (Kind::Sint32, Wire::Varint(number)) => {
+                let zigzag = enumeration(number).cast_unsigned();
+                let number = (zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed();
+                let _ = write!(out, "{number}");
+                number != 0
             }
             (Kind::Int64, Wire::Varint(number)) => {
                 let _ = write!(out, "\"{}\"", number.cast_signed());
@@ -210,6 +265,27 @@ impl Writer {
     fn text(&mut self, bytes: &[u8]) -> Written {
         put_string(&mut self.out, text(bytes)?);
         Ok(())
+    }
+}
+
+/// Takes packed varints apart, by way of the fields that they would be one by one.
+fn varints(packed: &[u8], numbers: &mut SmallVec<[u64; 16]>) -> Written {
+    let mut rest = packed;
+    while let Some(end) = rest.iter().position(|byte| byte & 0x80 == 0) {
+        let (number, after) = rest.split_at(end + 1);
+        let mut field: SmallVec<[u8; 16]> = SmallVec::from_slice(&[8]);
+        field.extend_from_slice(number);
+        for field in Fields::new(&field) {
+            if let Wire::Varint(number) = field?.wire {
+                numbers.push(number);
+            }
+        }
+        rest = after;
+    }
+    if rest.is_empty() {
+        Ok(())
+    } else {
+        Err(Fault::new(Reason::Frame, "a number is cut off"))
     }
 }
 

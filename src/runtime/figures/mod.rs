@@ -56,22 +56,8 @@ pub fn catalogue(sources: Sources) -> Catalogue {
 
 fn receivers(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
     type Count = fn(&receivers::Counters) -> u64;
-    let metrics: [(&'static str, &'static str, Count); 6] = [
-        (
-            "otelcol_receiver_accepted_spans",
-            "Spans answered with success",
-            |counters| receivers::Counters::read(&counters.accepted_spans),
-        ),
-        (
-            "otelcol_receiver_refused_spans",
-            "Spans turned away retryably for want of room",
-            |counters| receivers::Counters::read(&counters.refused_spans),
-        ),
-        (
-            "otelcol_receiver_failed_spans",
-            "Malformed spans, reported in partial success",
-            |counters| receivers::Counters::read(&counters.failed_spans),
-        ),
+    items(catalogue, sources);
+    let metrics: [(&'static str, &'static str, Count); 3] = [
         (
             "sentinel_receiver_accepted_requests",
             "Requests answered with success",
@@ -97,6 +83,79 @@ fn receivers(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
                     ("transport", receiver.transport),
                 ];
                 observe(&labels, Value::Count(count(&receiver.counters)));
+            }
+        });
+    }
+}
+
+/// What became of spans, log records and data points.
+fn items(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
+    type Count = fn(&receivers::Items) -> u64;
+    let read: [Count; 3] = [
+        |items| receivers::Counters::read(&items.accepted),
+        |items| receivers::Counters::read(&items.refused),
+        |items| receivers::Counters::read(&items.failed),
+    ];
+    let [accepted, refused, failed] = read;
+    for (signal, name, help, count) in [
+        (
+            Signal::Traces,
+            "otelcol_receiver_accepted_spans",
+            "Spans answered with success",
+            accepted,
+        ),
+        (
+            Signal::Traces,
+            "otelcol_receiver_refused_spans",
+            "Spans turned away retryably for want of room",
+            refused,
+        ),
+        (
+            Signal::Traces,
+            "otelcol_receiver_failed_spans",
+            "Malformed spans, reported in partial success",
+            failed,
+        ),
+        (
+            Signal::Logs,
+            "otelcol_receiver_accepted_log_records",
+            "Log records answered with success",
+            accepted,
+        ),
+        (
+            Signal::Logs,
+            "otelcol_receiver_refused_log_records",
+            "Log records turned away retryably for want of room",
+            refused,
+        ),
+        (
+            Signal::Logs,
+            "otelcol_receiver_failed_log_records",
+            "Malformed log records, reported in partial success",
+            failed,
+        ),
+        (
+            Signal::Metrics,
+            "otelcol_receiver_accepted_metric_points",
+            "Data points of metrics answered with success",
+            accepted,
+        ),
+        (
+            Signal::Metrics,
+            "otelcol_receiver_refused_metric_points",
+            "Data points of metrics turned away retryably for want of room",
+            refused,
+        ),
+    ] {
+        let sources = sources.clone();
+        catalogue.add(Kind::Counter, name, help, move |observe| {
+            for receiver in &sources.receivers {
+                let labels = [
+                    ("receiver", receiver.id.as_str()),
+                    ("transport", receiver.transport),
+                ];
+                let items = receiver.counters.of(signal);
+                observe(&labels, Value::Count(count(items)));
             }
         });
     }
@@ -143,6 +202,29 @@ fn exporters(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
             (
                 "sentinel_log_records_dropped",
                 "Log records that will not arrive, each under one reason",
+            ),
+        ],
+    );
+    settled(
+        catalogue,
+        sources,
+        Signal::Metrics,
+        [
+            (
+                "otelcol_exporter_sent_metric_points",
+                "Data points of metrics taken by the backend",
+            ),
+            (
+                "otelcol_exporter_send_failed_metric_points",
+                "Data points of metrics given up after they were queued",
+            ),
+            (
+                "otelcol_exporter_enqueue_failed_metric_points",
+                "Data points of metrics that found no room in the queue",
+            ),
+            (
+                "sentinel_metric_points_dropped",
+                "Data points of metrics that will not arrive, each under one reason",
             ),
         ],
     );
@@ -343,21 +425,29 @@ mod tests {
         names.sort();
         insta::assert_snapshot!(names.join("\n"), @r"
         otelcol_exporter_enqueue_failed_log_records counter
+        otelcol_exporter_enqueue_failed_metric_points counter
         otelcol_exporter_enqueue_failed_spans counter
         otelcol_exporter_in_flight_requests gauge
         otelcol_exporter_queue_capacity gauge
         otelcol_exporter_queue_size gauge
         otelcol_exporter_send_failed_log_records counter
+        otelcol_exporter_send_failed_metric_points counter
         otelcol_exporter_send_failed_spans counter
         otelcol_exporter_sent_log_records counter
+        otelcol_exporter_sent_metric_points counter
         otelcol_exporter_sent_spans counter
         otelcol_process_cpu_seconds counter
         otelcol_process_memory_rss gauge
         otelcol_process_uptime gauge
         otelcol_processor_incoming_items counter
         otelcol_processor_outgoing_items counter
+        otelcol_receiver_accepted_log_records counter
+        otelcol_receiver_accepted_metric_points counter
         otelcol_receiver_accepted_spans counter
+        otelcol_receiver_failed_log_records counter
         otelcol_receiver_failed_spans counter
+        otelcol_receiver_refused_log_records counter
+        otelcol_receiver_refused_metric_points counter
         otelcol_receiver_refused_spans counter
         sentinel_already_marked_spans counter
         sentinel_anomalies counter
@@ -380,6 +470,7 @@ mod tests {
         sentinel_late_spans counter
         sentinel_log_records counter
         sentinel_log_records_dropped counter
+        sentinel_metric_points_dropped counter
         sentinel_not_assessed counter
         sentinel_receiver_accepted_requests counter
         sentinel_receiver_failed_requests counter

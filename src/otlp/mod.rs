@@ -7,6 +7,7 @@
 
 mod annotate;
 mod check;
+mod cuts;
 mod fields;
 pub mod json;
 mod made;

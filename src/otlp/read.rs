@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 
 use super::Limits;
 use super::check::{Gathered, check_resource, check_scope, check_span};
+use super::cuts::without;
 use super::fields::{request, resource_spans, scope_spans};
 use super::malformed::{BodyError, Fault, Malformed};
-use super::plan::{Choice, Fate, Plan};
 use super::scan::text;
 use super::views::{ResourceView, ScopeView, SpanView};
 use super::wire::{Field, Fields, Wire, WireError};
@@ -67,16 +67,6 @@ pub fn read_with(
         spans: items,
         malformed,
     })
-}
-
-/// The body without the fields at these places.
-pub(super) fn without(body: Bytes, cuts: &[Range<usize>]) -> Result<Bytes, BodyError> {
-    if cuts.is_empty() {
-        return Ok(body);
-    }
-    let plan = Plan::new(&body, &mut Cuts(cuts));
-    plan.map(Plan::write)
-        .map_err(|error| BodyError::new(String::new(), error.to_string()))
 }
 
 /// How the messages of a request are called, for people.
@@ -363,44 +353,6 @@ impl<'l, 'a, I: Items<'a>> Reader<'l, 'a, I> {
         if self.malformed.first.is_none() {
             self.malformed.first = Some(fault.describe(&path()));
         }
-    }
-}
-
-/// Leaves out the fields at these places.
-struct Cuts<'c>(&'c [Range<usize>]);
-
-impl Cuts<'_> {
-    fn spares(&mut self, field: &Range<usize>) -> bool {
-        match self.0 {
-            [cut, rest @ ..] if cut == field => {
-                self.0 = rest;
-                false
-            }
-            _ => true,
-        }
-    }
-}
-
-impl<'p> Choice<'p> for Cuts<'_> {
-    fn envelope(&mut self, field: &Range<usize>) -> bool {
-        self.spares(field)
-    }
-
-    fn span(&mut self, field: &Range<usize>) -> Fate<'p> {
-        if self.spares(field) {
-            Fate::Keep
-        } else {
-            Fate::Drop
-        }
-    }
-
-    fn done(&self) -> bool {
-        // An envelope that lost its last span is only known at its end.
-        false
-    }
-
-    fn keeps_empty(&self) -> bool {
-        true
     }
 }
 

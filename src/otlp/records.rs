@@ -7,9 +7,10 @@ use bytes::Bytes;
 
 use super::Limits;
 use super::check::Gathered;
+use super::cuts::without;
 use super::fields::log_record;
 use super::malformed::{BodyError, Fault, Malformed, Reason};
-use super::read::{Items, Reader, Words, without};
+use super::read::{Items, Reader, Words};
 use super::scan::{check_entry, check_value, text};
 use super::value::Value;
 use super::views::{Attributes, ResourceView, ScopeView};

@@ -129,8 +129,8 @@ fn with_the_unknown(mut body: Vec<u8>) -> Vec<u8> {
     body
 }
 
-fn metrics() -> ExportMetricsServiceRequest {
-    let point = |value| NumberDataPoint {
+fn point(value: number_data_point::Value) -> NumberDataPoint {
+    NumberDataPoint {
         attributes: vec![text("k", "v")],
         time_unix_nano: 5,
         value: Some(value),
@@ -141,7 +141,11 @@ fn metrics() -> ExportMetricsServiceRequest {
             ..Exemplar::default()
         }],
         ..NumberDataPoint::default()
-    };
+    }
+}
+
+/// A metric of every kind, one point each.
+fn metrics() -> ExportMetricsServiceRequest {
     let buckets = Buckets {
         offset: -2,
         bucket_counts: vec![1, 0, 300],

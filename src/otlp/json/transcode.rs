@@ -117,6 +117,28 @@ impl Writer {
                     None => return lexer.wrong_at(offset, "must be base64"),
                 }
             }
+            Kind::Fixed64s | Kind::Doubles | Kind::Uint64s => self.packed(lexer, entry)?,
+            Kind::One(message) => {
+                let start = open(&mut self.out, number);
+                self.message(lexer, message)?;
+                close(&mut self.out, start);
+            }
+            Kind::Many(message) => self.many(lexer, entry, message)?,
+            Kind::Texts => lexer.array(|lexer, item| {
+                let text = lexer.string();
+                let text = text.map_err(|wrong| wrong.within_item(entry.name, item))?;
+                put_bytes(&mut self.out, number, text.as_bytes());
+                Ok(())
+            })?,
+            _ => self.number(lexer, entry, explicit)?,
+        }
+        Ok(())
+    }
+
+    /// The value of a field that holds a number or a truth.
+    fn number(&mut self, lexer: &mut Lexer<'_>, entry: &'static Entry, explicit: bool) -> Read<()> {
+        let number = entry.number;
+        match entry.kind {
             Kind::Bool => {
                 let truth = lexer.truth()?;
                 put_number(&mut self.out, number, u64::from(truth));
@@ -136,7 +158,6 @@ impl Writer {
                     put_number(&mut self.out, number, u64::from(zigzag.cast_unsigned()));
                 }
             }
-            Kind::Fixed64s | Kind::Doubles | Kind::Uint64s => self.packed(lexer, entry)?,
             Kind::Int64 => {
                 let value: i64 = integer(lexer, i64::MIN, i64::MAX)?;
                 put_number(&mut self.out, number, value.cast_unsigned());
@@ -169,18 +190,7 @@ impl Writer {
                     put_number(&mut self.out, number, i64::from(value).cast_unsigned());
                 }
             }
-            Kind::One(message) => {
-                let start = open(&mut self.out, number);
-                self.message(lexer, message)?;
-                close(&mut self.out, start);
-            }
-            Kind::Many(message) => self.many(lexer, entry, message)?,
-            Kind::Texts => lexer.array(|lexer, item| {
-                let text = lexer.string();
-                let text = text.map_err(|wrong| wrong.within_item(entry.name, item))?;
-                put_bytes(&mut self.out, number, text.as_bytes());
-                Ok(())
-            })?,
+            _ => {}
         }
         Ok(())
     }

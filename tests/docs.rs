@@ -165,6 +165,62 @@ fn example(text: &str) -> (String, String, Vec<(String, String)>) {
     (request.to_string(), config, marks)
 }
 
+/// The types and spans of the findings that replay tells of a request.
+fn told(folder: &Path, request: &str, config: &str, text: &str) -> Vec<(String, String)> {
+    let path = folder.join("example.jsonl");
+    files::replace(&path, request.as_bytes()).unwrap();
+    let path = path.to_str().unwrap();
+    let output = sentinel(&["replay", "--format", "json", "--config", config, path]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}\n{text}");
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|one| {
+            let text = |key: &str| one[key].as_str().unwrap().to_owned();
+            (text("type"), text("span_id"))
+        })
+        .collect()
+}
+
+/// What a runbook says mutes a rule does: the run it shows is told without it, and not with it, under no name.
+#[test]
+fn what_a_runbook_mutes_is_muted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tried = 0;
+    for anomaly in AnomalyType::ALL {
+        let page = read(format!("docs/runbook/{anomaly}.md"));
+        let mute = section(&page, "## How to mute");
+        let Some(text) = blocks(mute, "timeline").pop() else {
+            continue;
+        };
+        let (request, config, marks) = example(&text);
+        assert_eq!(
+            told(folder.path(), &request, &config, &text),
+            marks,
+            "{anomaly}"
+        );
+        assert!(
+            marks.iter().all(|(name, _)| name == anomaly.name()),
+            "{anomaly}"
+        );
+        let recipe = blocks(mute, "yaml").pop().unwrap();
+        assert!(recipe.contains("detectors:"), "{anomaly}: {recipe}");
+        let muted = format!("yaml:{recipe}");
+        let left = told(folder.path(), &request, &muted, &text);
+        let note = recipe.contains("severity: info");
+        let expected = if note { marks } else { Vec::new() };
+        assert_eq!(left, expected, "{anomaly}: {recipe}");
+        tried += 1;
+    }
+    assert_eq!(
+        tried,
+        AnomalyType::ALL.len() - 2,
+        "all but goal_drift and budget_cost"
+    );
+}
+
 /// What the documentation shows is found, at the step that it says, and nothing else is.
 #[test]
 fn the_examples_are_true() {
@@ -173,21 +229,7 @@ fn the_examples_are_true() {
     let mut shown = BTreeSet::new();
     for text in blocks(&page, "timeline") {
         let (request, config, marks) = example(&text);
-        let path = folder.path().join("example.jsonl");
-        files::replace(&path, request.as_bytes()).unwrap();
-        let path = path.to_str().unwrap();
-        let output = sentinel(&["replay", "--format", "json", "--config", &config, path]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{said}\n{text}");
-        let found: Vec<(String, String)> = String::from_utf8(output.stdout)
-            .unwrap()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .map(|one: Value| {
-                let text = |key: &str| one[key].as_str().unwrap().to_owned();
-                (text("type"), text("span_id"))
-            })
-            .collect();
+        let found = told(folder.path(), &request, &config, &text);
         assert_eq!(found, marks, "{text}");
         shown.extend(marks.into_iter().map(|(anomaly, _)| anomaly));
     }

@@ -16,6 +16,7 @@ mod error_rate;
 mod evidence;
 mod explain;
 mod failure_loop;
+mod family;
 mod freshness;
 mod goal_drift;
 mod invalid_args;

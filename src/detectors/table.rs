@@ -50,6 +50,8 @@ impl Table {
 
     /// Builds the enabled detectors; `rules` is the processor's choice.
     pub fn new(settings: &Settings, rules: Rules) -> Self {
+        let shared = super::family::shared(settings, rules);
+        let settings = shared.as_ref().unwrap_or(settings);
         let detectors: Vec<Box<dyn Detector>> = AnomalyType::ALL
             .into_iter()
             .filter(|anomaly| settings.common(*anomaly).judged())

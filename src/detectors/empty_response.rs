@@ -231,6 +231,11 @@ fn row<'v>(
         if reply.of_run && !judged.of_run {
             continue;
         }
+        // The answer that a run's span of the row repeats.
+        let repeated = |of: &&Reply| of.of_run && of.trace == reply.trace && same_text(of, text);
+        if !reply.of_run && row.iter().any(repeated) {
+            continue;
+        }
         if !counts(reply, text) {
             break;
         }
@@ -239,11 +244,17 @@ fn row<'v>(
     row
 }
 
-/// Whether the output of a run only repeats an answer that was given in it.
+fn same_text(reply: &Reply, text: &TextFacts) -> bool {
+    reply.text.is_some_and(|other| other.hash == text.hash)
+}
+
+/// Whether the output of a run only repeats an answer that was given in it. Of a blank one that did not say why it
+/// stopped only the run's end tells that the turn ended with it.
 fn told_before(view: &View<'_>, judged: &Reply, text: &TextFacts) -> bool {
     before(view, judged)
         .filter(|reply| reply.trace == judged.trace)
-        .any(|reply| reply.text.is_some_and(|other| other.hash == text.hash))
+        .find(|reply| same_text(reply, text))
+        .is_some_and(|reply| text.visible || reply.of_run || reply.finish != Finish::Unknown)
 }
 
 #[cfg(test)]
@@ -316,6 +327,18 @@ mod tests {
         run.of_run = true;
         bench.push_reply(run);
         assert_eq!(bench.last_reply(&detector(Rules::Aware)), Judgement::Quiet);
+        // That the turn ended with it is news where the answer itself did not say so; it is counted once.
+        let mut silent = Bench::default();
+        for at in 0..3u32 {
+            silent.reply(Some(text("")), Finish::Unknown);
+            run.span = super::super::testing::span(950 + at);
+            silent.push_reply(run);
+            let judged = silent.last_reply(&detector(Rules::Aware));
+            if at == 0 {
+                let found = finding(judged).unwrap();
+                assert_eq!((found.severity, found.count), (Severity::Error, 1));
+            }
+        }
         let mut alone = Bench::default();
         run.span = super::super::testing::span(900);
         alone.push_reply(run);

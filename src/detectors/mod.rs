@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::lanes::{Limit, View};
 use crate::model::{AnomalyType, Finding, Lack};
 
+mod absent;
 mod budget_time;
 mod budgets;
 mod descriptors;
@@ -46,6 +47,7 @@ mod wants;
 mod wording;
 mod write_storm;
 
+pub use absent::absent;
 pub use budget_time::{Overrun, TimeBudget, TimeConfig};
 pub use budgets::{CostConfig, Scope, StepsConfig};
 pub use descriptors::{Descriptor, descriptor, markdown};

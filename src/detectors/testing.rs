@@ -234,6 +234,7 @@ impl Bench {
                 fit: Fit::Unassessed,
                 breach: None,
                 silent: false,
+                executes: true,
                 ran: false,
                 told: false,
                 given: None,

@@ -2,10 +2,12 @@
 
 use smallvec::SmallVec;
 
+use crate::detectors::absent;
 use crate::model::{AnomalyType, Timestamp, TraceId};
 use crate::policies::{Place, Steps};
 use crate::sessions::{CloseReason, Pending, Run, Site};
 
+use super::counters::bump;
 use super::opinion::{Opinion, ask_at_end, case_of};
 use super::{ClosedRun, Engine, Output};
 
@@ -92,6 +94,9 @@ impl Engine {
         if !self.settings.sessions.source {
             self.judge_ends(trace, now, out);
         }
+        if !self.settings.sessions.source {
+            self.note_absent(trace);
+        }
         let Some(run) = self.sessions.close(trace, now) else {
             return;
         };
@@ -155,6 +160,7 @@ impl Engine {
             let opinion = ask_at_end(&self.tables, &self.strikes, &case);
             let moment = case.moment;
             self.note_panics(&opinion, out);
+            self.note_told(trace, &opinion.findings);
             for finding in opinion.findings {
                 last.span = finding.judged().map_or(last.span, |member| member.span);
                 let one = Opinion {
@@ -167,11 +173,29 @@ impl Engine {
         }
     }
 
+    /// Notes what none of the spans of a run could show.
+    fn note_absent(&mut self, trace: TraceId) {
+        let Some(run) = self.sessions.run_mut(trace) else {
+            return;
+        };
+        for (anomaly, lack) in absent(&run.facts) {
+            let judged = self.tables.types().any(|of| of == anomaly);
+            if judged && run.lacks.note(anomaly, lack) {
+                bump(&mut self.counters.not_assessed, anomaly);
+            }
+        }
+    }
+
     /// The types that could not be judged in a run, or not all the time.
     pub(super) fn not_assessed(&self, run: &Run) -> Vec<AnomalyType> {
-        self.tables
-            .types()
-            .filter(|anomaly| run.lacks.of(*anomaly).next().is_some())
-            .collect()
+        // A first step says nothing of what may follow it.
+        let absent = match self.settings.sessions.source || run.steps < 2 {
+            true => Default::default(),
+            false => absent(&run.facts),
+        };
+        let lacks = |anomaly: AnomalyType| {
+            run.lacks.of(anomaly).next().is_some() || absent.iter().any(|(of, _)| *of == anomaly)
+        };
+        self.tables.types().filter(|of| lacks(*of)).collect()
     }
 }

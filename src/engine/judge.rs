@@ -210,7 +210,7 @@ impl Engine {
     }
 
     /// What was found about a request (its answer is the first member) is told once.
-    fn note_told(&mut self, trace: TraceId, findings: &[Finding]) {
+    pub(super) fn note_told(&mut self, trace: TraceId, findings: &[Finding]) {
         for finding in findings {
             let about_request = matches!(
                 finding.anomaly,

@@ -39,6 +39,8 @@ pub struct Wanted {
     pub breach: Option<Breach>,
     /// See [`crate::model::Requested::silent`].
     pub silent: bool,
+    /// It asks for something to be executed: not for an answer to be handed over, for another agent or a person.
+    pub executes: bool,
     /// A span of this very call has come, by its id or with the same arguments.
     pub ran: bool,
     /// It was found that nothing came of it: told once, however often it is judged. Detectors leave it alone.
@@ -123,6 +125,12 @@ impl Asks {
         let at = by_id.or_else(by_key);
         let want = at.and_then(|at| self.wants.get_mut(at));
         want.map(|want| want.ran = true).is_some()
+    }
+
+    /// How many of the remembered requests for calls that a tool executes came to nothing that is known.
+    pub fn unmet(&self) -> usize {
+        let open = |want: &&Wanted| want.executes && !want.ran && !want.told;
+        self.wants.iter().filter(open).count()
     }
 
     /// Notes that it was told what became of the requests of one answer (its 0-based step) for a tool.

@@ -1,6 +1,6 @@
 //! What a detector is shown when it judges one step.
 
-use crate::model::{Bill, Outcome, Timestamp, Usage, Words};
+use crate::model::{Bill, Finish, ModelCall, Outcome, Timestamp, Usage, Words};
 
 use super::lane::forget;
 use super::{Asks, Call, Lane, Ledger, Names, Order, Reply, Trail, Turns};
@@ -48,6 +48,12 @@ pub struct RunFacts {
     pub seen_definitions: bool,
     /// Some model step carried text.
     pub seen_texts: bool,
+    /// Answers of models read.
+    pub answers: u32,
+    /// Spans of whole runs of agents read.
+    pub agent_runs: u32,
+    /// Some answer stopped to call and does not show what.
+    pub hides_calls: bool,
     /// All that was spent.
     pub spent: Bill,
     /// What the last model calls and priced tool calls have spent, by order; bounded.
@@ -65,6 +71,13 @@ impl RunFacts {
         forget(&mut self.outcomes, |o| o.order, first_call, capacity);
         self.turns.forget(first);
         self.forget_payments(first);
+    }
+
+    /// Notes what an answer of a model shows at all.
+    pub fn note_answer(&mut self, model: &ModelCall) {
+        self.answers = self.answers.saturating_add(1);
+        self.hides_calls |= model.requested.is_empty() && model.finish == Finish::ToolCalls;
+        self.seen_definitions |= model.tools.is_some();
     }
 
     /// Payments kept before the first step that waits.

@@ -280,11 +280,15 @@ pub enum Lack {
     Unparsed,
     /// No goal was captured, or nothing in the run could be compared with it.
     NoGoal,
+    /// Tools were asked for, or may have been, and no span tells of one.
+    NoToolSpans,
+    /// No span tells of a model's answer.
+    NoModelSpans,
 }
 
 impl Lack {
     /// All, in a fixed order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::NoArguments,
         Self::NoResults,
         Self::NoDefinitions,
@@ -295,6 +299,8 @@ impl Lack {
         Self::NoUsage,
         Self::Unparsed,
         Self::NoGoal,
+        Self::NoToolSpans,
+        Self::NoModelSpans,
     ];
 
     /// The words shown to people.
@@ -310,6 +316,8 @@ impl Lack {
             Self::NoUsage => "no usage",
             Self::Unparsed => "command not understood",
             Self::NoGoal => "no goal",
+            Self::NoToolSpans => "no tool spans",
+            Self::NoModelSpans => "no model spans",
         }
     }
 }

@@ -120,6 +120,11 @@ impl ToolSet {
         }
     }
 
+    /// What was sent of the tools.
+    pub fn definitions(&self) -> &[Definition] {
+        &self.tools.definitions
+    }
+
     /// Whether a name stands among the definitions, in one of its readings. Readings never meet by chance:
     /// each is hashed with its own seed.
     pub fn holds(&self, hash: u64) -> bool {

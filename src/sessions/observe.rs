@@ -219,7 +219,7 @@ impl Run {
     ) -> Taken {
         self.facts.pay(step.end, &step.usage, true);
         self.meter(step, order, lane, ledger, source);
-        self.facts.seen_definitions |= model.tools.is_some();
+        self.facts.note_answer(model);
         self.facts.note_wishes(order, model.wishes.as_ref());
         if model.goal.is_some_and(|goal| goal.asks_for_tests) {
             ledger.note_goal_asks_for_tests(step.start);
@@ -281,6 +281,7 @@ impl Run {
         if run.handoff {
             return Taken::Nothing;
         }
+        self.facts.agent_runs = self.facts.agent_runs.saturating_add(1);
         if run.output.is_none() {
             return self.take_silent_end(step, run, order, index, lane, source);
         }
@@ -301,8 +302,11 @@ impl Run {
             return self.take_reply(reply, lane, ledger);
         }
         let is_claim = is_claim(&reply);
-        // A call written as text is judged at the end of the run alone.
-        let judged = is_claim || run.output.is_some_and(|text| text.call_as_text);
+        // Some things are known at the end of the run alone: that a turn ended with an empty answer, for one.
+        let judged = is_claim
+            || run
+                .output
+                .is_some_and(|text| text.call_as_text || !text.visible);
         match self
             .lane_mut(lane)
             .map(|home| home.lane.insert_reply(reply))

@@ -58,6 +58,7 @@ impl Run {
                 fit: requested.fit,
                 breach: requested.breach.clone(),
                 silent: requested.silent,
+                executes: !matches!(requested.role, Role::Finish | Role::Delegate | Role::Ask),
                 ran,
                 told: false,
                 given: requested.given.clone(),

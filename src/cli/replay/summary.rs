@@ -330,6 +330,12 @@ const fn remedy(lack: Lack) -> &'static str {
         Lack::NoWorkspace => {
             "set processors.anomaly.workspace.root, or the resource attribute process.working_directory"
         }
+        Lack::NoToolSpans => {
+            "instrument the tools, or the framework that runs them: no span tells of a call"
+        }
+        Lack::NoModelSpans => {
+            "instrument the model's client, or the framework: no span tells of an answer"
+        }
         Lack::NoUsage => "have tokens and cost recorded on model spans",
         Lack::Unparsed => "commands or paths that only their shell understands; nothing to switch",
     }

@@ -229,6 +229,16 @@ impl<'a> Flat<'a> {
         }
     }
 
+    /// Whether any message given out stands here.
+    pub(super) fn has_outputs(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
+    /// Whether any message taken in stands here.
+    pub(super) fn has_inputs(&self) -> bool {
+        self.inputs_seen
+    }
+
     pub(super) fn reply(&mut self) -> Reply<'a> {
         let mut reply = Reply::default();
         let mut texts: SmallVec<[Text<'a>; 1]> = SmallVec::new();

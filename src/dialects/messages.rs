@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::json::{Cursor, Kind, Malformed, Quoted};
+use super::json::{Cursor, Kind, Malformed, Quoted, pick};
 use super::raw::{Input, Text};
 
 /// The members of one message, part or block that are looked at, as they stand in the text.
@@ -21,6 +21,8 @@ pub(super) struct Entry<'a> {
     /// `text`, `thinking`, `refusal`, `reasoning`: a string.
     pub(super) text: Option<Quoted<'a>>,
     pub(super) reasoning: Option<Quoted<'a>>,
+    /// `summary`: a list of parts that tell the reasoning.
+    pub(super) summary: Option<&'a str>,
     pub(super) tool_calls: Option<&'a str>,
     /// Calls whose arguments the framework could not read [langchain].
     pub(super) broken_calls: Option<&'a str>,
@@ -34,18 +36,23 @@ pub(super) struct Entry<'a> {
     pub(super) tool_result: bool,
 }
 
-/// Reads one object; of a message that LangChain serialised, what is in its constructor's arguments.
+/// Reads one object; of a message that LangChain serialised, what is in its constructor's arguments or its data.
 pub(super) fn entry<'a>(cursor: &mut Cursor<'a>) -> Result<Entry<'a>, Malformed> {
-    let (entry, constructed) = members(cursor)?;
-    match constructed {
-        Some(inner) => members(&mut Cursor::new(inner)).map(|(entry, _)| entry),
-        None => Ok(entry),
-    }
+    let (outer, inner) = members(cursor)?;
+    let Some(inner) = inner else {
+        return Ok(outer);
+    };
+    let (mut inner, _) = members(&mut Cursor::new(inner))?;
+    inner.kind = inner.kind.or(outer.kind);
+    Ok(inner)
 }
+
+/// Kinds of messages that LangChain puts into `{type, data}`.
+const WRAPPED: &[&str] = &["human", "ai", "system", "tool", "AIMessageChunk"];
 
 fn members<'a>(cursor: &mut Cursor<'a>) -> Result<(Entry<'a>, Option<&'a str>), Malformed> {
     let mut entry = Entry::default();
-    let (mut serialised, mut constructed) = (false, None);
+    let (mut serialised, mut constructed, mut data) = (false, None, None);
     cursor.object(|key, cursor| {
         let string = |cursor: &mut Cursor<'a>| -> Result<Option<Quoted<'a>>, Malformed> {
             if cursor.kind() == Kind::Text {
@@ -62,6 +69,7 @@ fn members<'a>(cursor: &mut Cursor<'a>) -> Result<(Entry<'a>, Option<&'a str>), 
             "thinking" | "reasoning" | "reasoning_content" => {
                 entry.reasoning = string(cursor)?.or(entry.reasoning);
             }
+            "summary" if cursor.kind() == Kind::Array => entry.summary = Some(cursor.value()?),
             "tool_calls" | "toolCalls" => entry.tool_calls = Some(cursor.value()?),
             "invalid_tool_calls" => entry.broken_calls = Some(cursor.value()?),
             "function" | "toolUse" | "functionCall" | "function_call"
@@ -82,6 +90,10 @@ fn members<'a>(cursor: &mut Cursor<'a>) -> Result<(Entry<'a>, Option<&'a str>), 
             }
             "lc" => serialised = true,
             "kwargs" if cursor.kind() == Kind::Object => constructed = Some(cursor.value()?),
+            "data" if cursor.kind() == Kind::Object => data = Some(cursor.value()?),
+            "response_metadata" if cursor.kind() == Kind::Object => {
+                entry.finish = entry.finish.or(stopped(cursor.value()?));
+            }
             "toolResult" | "functionResponse" => entry.tool_result = true,
             _ => {}
         }
@@ -91,7 +103,20 @@ fn members<'a>(cursor: &mut Cursor<'a>) -> Result<(Entry<'a>, Option<&'a str>), 
         entry.kind.map(|kind| kind.0),
         Some("tool_call_response" | "tool_result" | "tool-result" | "function_call_output")
     );
-    Ok((entry, constructed.filter(|_| serialised)))
+    let wraps = entry.role.is_none() && entry.kind.is_some_and(|kind| WRAPPED.contains(&kind.0));
+    let inner = constructed
+        .filter(|_| serialised)
+        .or(data.filter(|_| wraps));
+    Ok((entry, inner))
+}
+
+/// Why the model stopped, in what LangChain keeps of a response.
+fn stopped(metadata: &str) -> Option<Quoted<'_>> {
+    let [finish, stop] = pick(metadata, ["finish_reason", "stop_reason"]);
+    let mut cursor = Cursor::new(finish.or(stop)?);
+    (cursor.kind() == Kind::Text)
+        .then(|| cursor.quoted().ok())
+        .flatten()
 }
 
 /// Whether a message is a user's: not a tool's result and not a framework's own prompt under that role.

@@ -23,6 +23,7 @@ mod openinference;
 mod origin;
 mod otel_genai;
 mod parts;
+mod printed;
 mod python;
 mod raw;
 mod responses;

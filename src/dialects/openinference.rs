@@ -11,7 +11,11 @@ use super::fault;
 use super::fields::{Field, Fields, Table, is_placeholder};
 use super::flattened::Flat;
 use super::json::{Cursor, Kind};
+use super::langfuse;
+use super::messages;
+use super::parts::Whose;
 use super::raw::{Part, Raw, Text, own};
+use super::responses;
 
 /// OpenInference spans name their kind.
 pub(super) const OPENINFERENCE: Dialect = Dialect {
@@ -62,6 +66,7 @@ fn read<'a>(seen: &Seen<'a>, kind: Value<'a>) -> Option<Raw<'a>> {
         "AGENT" => Part::AgentRun,
         // A root chain is the run as a whole; inner ones tell again what their children tell.
         "CHAIN" if span.parent_span_id().is_none() => Part::AgentRun,
+        "CHAIN" => return fault::refused_call(span),
         _ => return None,
     };
     let mut flat = Flat::default();
@@ -75,20 +80,34 @@ fn read<'a>(seen: &Seen<'a>, kind: Value<'a>) -> Option<Raw<'a>> {
         ..Raw::default()
     };
     match part {
-        Part::ModelCall => {
-            raw.usage = fields.usage();
-            raw.input = flat.input(span);
-            raw.definitions = flat.definitions(span);
-            raw.reply = flat.reply();
-            if let Some(finish) = fields.text(Field::Finish) {
-                raw.reply.finish = Some(finish);
-            }
-        }
+        Part::ModelCall => model_call(&fields, flat, span, &mut raw),
         Part::ToolCall => tool_call(&fields, span, &mut raw),
-        _ if kind.as_str() == Some("AGENT") => agent_run(&fields, &flat, span, &mut raw),
-        _ => {}
+        _ => {
+            let named = kind.as_str() == Some("AGENT");
+            agent_run(&fields, &flat, span, named, &mut raw);
+        }
     }
     Some(raw)
+}
+
+/// Messages stand flattened; an emitter that flattens none may give request and response as they are.
+fn model_call<'a>(fields: &Fields<'a>, mut flat: Flat<'a>, span: &SpanView<'a>, raw: &mut Raw<'a>) {
+    raw.usage = fields.usage();
+    let request = fields.text(Field::Arguments);
+    raw.definitions = flat
+        .definitions(span)
+        .or_else(|| request.as_ref().and_then(langfuse::tools));
+    raw.reply = match fields.text(Field::Result) {
+        Some(response) if !flat.has_outputs() => responses::reply(response, Whose::Model),
+        _ => flat.reply(),
+    };
+    raw.input = match request {
+        Some(request) if !flat.has_inputs() => messages::input(request),
+        _ => flat.input(span),
+    };
+    if let Some(finish) = fields.text(Field::Finish) {
+        raw.reply.finish = Some(finish);
+    }
 }
 
 fn tool_call<'a>(fields: &Fields<'a>, span: &SpanView<'a>, raw: &mut Raw<'a>) {
@@ -103,57 +122,25 @@ fn tool_call<'a>(fields: &Fields<'a>, span: &SpanView<'a>, raw: &mut Raw<'a>) {
     raw.result = fields.text(Field::Result);
 }
 
-fn agent_run<'a>(fields: &Fields<'a>, flat: &Flat<'a>, span: &SpanView<'a>, raw: &mut Raw<'a>) {
-    if raw.agent.is_none() {
+/// `named`: the span is an agent's, so that its name is one.
+fn agent_run<'a>(
+    fields: &Fields<'a>,
+    flat: &Flat<'a>,
+    span: &SpanView<'a>,
+    named: bool,
+    raw: &mut Raw<'a>,
+) {
+    if named && raw.agent.is_none() {
         let name = span.name();
         let name = name
             .strip_suffix(".run")
             .or_else(|| name.strip_suffix("._execute_core"));
         raw.agent = flat.node.or(name).map(Cow::Borrowed);
     }
-    raw.reply.text = fields.text(Field::Result).and_then(final_text);
-    raw.input.goal = fields.text(Field::Arguments).and_then(task);
+    let output = fields.text(Field::Result);
+    raw.reply = output.map_or_else(Default::default, |text| responses::reply(text, Whose::Run));
+    raw.input.goal = fields.text(Field::Arguments).and_then(messages::first_user);
     raw.definitions = fields.definitions();
-}
-
-/// The text in an agent's output: plain, or the member that holds it.
-fn final_text(output: Text<'_>) -> Option<Text<'_>> {
-    member(output, &["raw", "output", "answer", "content", "result"])
-}
-
-/// The goal in an agent's input: plain, or the member that holds it.
-fn task(input: Text<'_>) -> Option<Text<'_>> {
-    member(input, &["task", "input", "query", "question", "prompt"])
-}
-
-/// A plain text, or the first of these members of an object that is a string. `None` for other objects:
-/// what in them is meant is not known.
-fn member<'a>(text: Text<'a>, names: &[&str]) -> Option<Text<'a>> {
-    let find = |text: &str| -> Option<Option<String>> {
-        let mut cursor = Cursor::new(text);
-        match cursor.kind() {
-            Kind::Object => {}
-            Kind::Array => return Some(None),
-            _ => return None,
-        }
-        let mut best: Option<(usize, String)> = None;
-        cursor
-            .object(|key, cursor| {
-                if let Some(rank) = names.iter().position(|name| *name == key.0) {
-                    let better = best.as_ref().is_none_or(|(at, _)| rank < *at);
-                    if cursor.kind() == Kind::Text && better {
-                        best = Some((rank, cursor.quoted()?.decode().into_owned()));
-                    }
-                }
-                Ok(())
-            })
-            .ok()?;
-        Some(best.map(|(_, text)| text))
-    };
-    match find(&text) {
-        Some(found) => found.map(Cow::Owned),
-        None => Some(text),
-    }
 }
 
 /// What the metadata name.

@@ -158,8 +158,9 @@ fn read<'a>(seen: &Seen<'a>, operation: Value<'a>) -> Option<Raw<'a>> {
         | "text.completions" => Part::ModelCall,
         "invoke_agent" | "invoke_workflow" => Part::AgentRun,
         "handoff" => Part::HandOff,
-        // Cycles, steps, tasks and `unknown` tell again what their children tell.
-        _ => return None,
+        // Cycles, steps, tasks and `unknown` tell again what their children tell, but for a call that never
+        // became one.
+        _ => return fault::refused_call(seen.span),
     };
     Some(of(seen, part))
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::json::{Cursor, Kind, Malformed};
-use super::messages::{Entry, entry, join, own_text};
+use super::messages::{Entry, content_text, entry, join, own_text};
+use super::printed;
 use super::raw::{RawCall, Reply, Text};
 
 /// Whose output a text is.
@@ -200,7 +201,9 @@ fn block<'a>(part: &Entry<'a>, found: &mut Found<'a>) -> Result<(), Malformed> {
             let text = part
                 .reasoning
                 .map(|quoted| quoted.decode())
-                .or_else(|| own_text(part));
+                .or_else(|| own_text(part))
+                .or_else(|| content_text(part.summary?))
+                .or_else(|| content_text(part.content?));
             found.reasoning.extend(text);
         }
         Some("tool_call" | "tool_use" | "tool-call" | "function_call" | "function") => {
@@ -221,21 +224,14 @@ fn block<'a>(part: &Entry<'a>, found: &mut Found<'a>) -> Result<(), Malformed> {
 
 fn push_text<'a>(text: Option<Text<'a>>, found: &mut Found<'a>) {
     match text {
-        // A Python object written out in place of what it says [openai-agents-otel-v2].
-        Some(text) if is_repr(&text) => found.unreadable = true,
-        Some(text) => found.texts.push(text),
+        Some(text) => match printed::answer(&text) {
+            // A Python object written out in place of what it says.
+            Some(json) => found.merge(read_output(&json, Whose::Model).into_owned()),
+            None if printed::begins_answer(&text) => found.unreadable = true,
+            None => found.texts.push(text),
+        },
         None => found.unreadable = true,
     }
-}
-
-fn is_repr(text: &str) -> bool {
-    [
-        "ResponseFunctionToolCall(",
-        "ResponseOutputMessage(",
-        "ResponseReasoningItem(",
-    ]
-    .iter()
-    .any(|class| text.starts_with(class))
 }
 
 /// A call in any of its shapes: `{function:{name,arguments}}`, `{name,args}`, `{tool_name,arguments}`,
@@ -284,6 +280,19 @@ impl<'a> Found<'a> {
             _ => Ok(()),
         };
         self.unreadable |= read.is_err();
+    }
+
+    /// Takes in what was read of a part by itself.
+    fn merge(&mut self, reply: Reply<'a>) {
+        let only_asks = !reply.calls.is_empty() || !reply.reasoning.is_empty();
+        match reply.text {
+            Some(text) if !(only_asks && text.is_empty()) => self.texts.push(text),
+            None if !only_asks => self.unreadable = true,
+            _ => {}
+        }
+        self.reasoning.extend(reply.reasoning);
+        self.calls.extend(reply.calls);
+        self.finish = reply.finish.or(self.finish.take());
     }
 
     /// Notes why the model stopped, given as JSON.

@@ -15,13 +15,24 @@ const LONGEST: usize = 256 * 1024;
 /// The JSON that a dict or a list as Python prints it says; `None` when the text is no such literal.
 pub(super) fn to_json(text: &str) -> Option<String> {
     let text = text.trim();
-    if text.len() > LONGEST || !text.starts_with(['{', '[', '(']) {
+    let begins = text.starts_with(['{', '[', '(']);
+    begins.then(|| whole(text, false)).flatten()
+}
+
+/// As [`to_json`], with objects as `Class(name=value, ..)` prints them: each becomes an object of its members.
+pub(super) fn objects_to_json(text: &str) -> Option<String> {
+    whole(text.trim(), true)
+}
+
+fn whole(text: &str, objects: bool) -> Option<String> {
+    if text.len() > LONGEST {
         return None;
     }
     let mut reader = Reader {
         text,
         at: 0,
         out: String::with_capacity(text.len()),
+        objects,
     };
     reader.value(DEPTH)?;
     reader.space();
@@ -49,6 +60,7 @@ pub(super) fn message(text: &str) -> Option<Printed<'_>> {
         text: rest,
         at: 0,
         out: String::new(),
+        objects: false,
     };
     let content = reader.string()?;
     let rest = rest.get(reader.at..)?;
@@ -80,6 +92,8 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     out: String,
+    /// Objects count as values, and what stands for one (`<..>`, a bare name) as null.
+    objects: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -111,8 +125,90 @@ impl<'a> Reader<'a> {
                 write_text(&text, &mut self.out);
                 Some(())
             }
+            b'<' if self.objects => self.angled(),
+            first if self.objects && (first.is_ascii_alphabetic() || first == b'_') => {
+                self.named(depth)
+            }
             _ => self.word(),
         }
+    }
+
+    /// What begins with a name: an object, a constant, bytes, or a name alone.
+    fn named(&mut self, depth: u8) -> Option<()> {
+        let rest = self.rest();
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')))
+            .unwrap_or(rest.len());
+        let name = rest.get(..end)?;
+        match rest.as_bytes().get(end) {
+            Some(b'(') => {
+                self.at += end + 1;
+                self.object(depth)
+            }
+            Some(b'\'' | b'"') if matches!(name, "b" | "r" | "u") => {
+                self.at += end;
+                let text = self.string()?;
+                write_text(&text, &mut self.out);
+                Some(())
+            }
+            _ => {
+                self.out.push_str(match name {
+                    "True" => "true",
+                    "False" => "false",
+                    _ => "null",
+                });
+                self.at += end;
+                Some(())
+            }
+        }
+    }
+
+    /// The members of an object, behind its parenthesis; those without a name get their number.
+    fn object(&mut self, depth: u8) -> Option<()> {
+        self.out.push('{');
+        let mut place = 0u32;
+        while !self.take(')') {
+            if place > 0 {
+                self.out.push(',');
+            }
+            self.space();
+            let rest = self.rest();
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let end = end.filter(|end| *end > 0 && rest.as_bytes().get(*end) == Some(&b'='));
+            match end {
+                Some(end) => {
+                    write_text(rest.get(..end)?, &mut self.out);
+                    self.at += end + 1;
+                }
+                None => write_text(&place.to_string(), &mut self.out),
+            }
+            self.out.push(':');
+            self.value(depth)?;
+            place = place.saturating_add(1);
+            if !self.take(',') {
+                if self.take(')') {
+                    break;
+                }
+                return None;
+            }
+        }
+        self.out.push('}');
+        Some(())
+    }
+
+    /// `<Kind.TOOL: 'tool'>` is its value, anything else in angles is null.
+    fn angled(&mut self) -> Option<()> {
+        let rest = self.rest();
+        let inside = rest.get(1..rest.find('>')?)?;
+        let value = inside
+            .split_once(": '")
+            .and_then(|(_, value)| value.strip_suffix('\''));
+        match value {
+            Some(value) => write_text(value, &mut self.out),
+            None => self.out.push_str("null"),
+        }
+        self.at += inside.len() + 2;
+        Some(())
     }
 
     fn dict(&mut self, depth: u8) -> Option<()> {
@@ -287,6 +383,37 @@ mod tests {
     }
 
     #[test]
+    fn objects_become_their_members() {
+        for (python, json) in [
+            (
+                r#"Call(arguments='{"a": 1}', id=None, ok=True)"#,
+                r#"{"arguments":"{\"a\": 1}","id":null,"ok":true}"#,
+            ),
+            (
+                "[a.B(kind=<Kind.X: 'x'>, of=<class 'y'>, at=C(1, tz=UTC), raw=b'z')]",
+                r#"[{"kind":"x","of":null,"at":{"0":1,"tz":null},"raw":"z"}]"#,
+            ),
+            ("A()", "{}"),
+            ("A(b=[C(d='e')],)", r#"{"b":[{"d":"e"}]}"#),
+        ] {
+            assert_eq!(objects_to_json(python).as_deref(), Some(json), "{python}");
+        }
+        for text in [
+            "A(",
+            "A(b",
+            "A(b=",
+            "A(b=1",
+            "A(b=1) and more",
+            "A(b=<c)",
+            "A((b)=1)",
+        ] {
+            assert_eq!(objects_to_json(text), None, "{text}");
+        }
+        let deep = format!("{}{}", "A(".repeat(60), ")".repeat(60));
+        assert_eq!(objects_to_json(&deep), None);
+    }
+
+    #[test]
     fn printed_messages() {
         let text =
             r"content='[Errno 2] No such file: \'a\'' name='read' tool_call_id='c1' status='error'";
@@ -302,9 +429,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_read_is_json(text in "[\\[\\](){}'\",:\\\\a-zA-Z0-9.é -]{0,60}") {
+        fn whatever_is_read_is_json(text in "[\\[\\](){}<>='\",:\\\\a-zA-Z0-9.é -]{0,60}") {
             if let Some(json) = to_json(&text) {
                 prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+            }
+            for text in [format!("A({text})"), format!("[B(c={text})]"), text.clone()] {
+                if let Some(json) = objects_to_json(&text) {
+                    prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+                }
             }
             let _ = message(&format!("content={text}"));
         }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::json::{Cursor, Kind, pick};
 use super::parts::{Found, Whose, read_output};
+use super::printed;
 use super::raw::{Reply, Text, own};
 
 /// Most wrappings taken off one inside the other.
@@ -32,8 +33,11 @@ pub(super) fn reply(text: Text<'_>, whose: Whose) -> Reply<'_> {
 }
 
 fn read(text: &str, whose: Whose, layers: u8) -> Reply<'_> {
-    if Cursor::new(text).kind() != Kind::Object || layers == 0 {
+    if layers == 0 {
         return read_output(text, whose);
+    }
+    if Cursor::new(text).kind() != Kind::Object || printed::begins(text) {
+        return printed_or_list(text, whose, layers);
     }
     let [
         choices,
@@ -95,6 +99,15 @@ fn read(text: &str, whose: Whose, layers: u8) -> Reply<'_> {
         }
     }
     read_output(text, whose)
+}
+
+/// An answer that Python printed, or what is no object.
+fn printed_or_list(text: &str, whose: Whose, layers: u8) -> Reply<'_> {
+    match printed::answer(text) {
+        Some(json) => read(&json, whose, layers - 1).into_owned(),
+        None if printed::begins_answer(text) => Reply::default(),
+        None => read_output(text, whose),
+    }
 }
 
 /// The items of a response, or the updates of a graph's state.
@@ -190,6 +203,16 @@ mod tests {
                 (Some("hi"), 1, None),
             ),
             (
+                "ChatCompletion(id='x', choices=[Choice(finish_reason='tool_calls', message=ChatCompletionMessage(content=None, role='assistant', tool_calls=[ChatCompletionMessageToolCall(id='c', function=Function(arguments='{}', name='t'), type='function')]))])",
+                (Some(""), 1, Some("tool_calls")),
+            ),
+            (
+                "[ResponseReasoningItem(id='r', summary=[Summary(text='why', type='summary_text')], type='reasoning'), ResponseOutputMessage(id='m', content=[ResponseOutputText(annotations=[], text='hi', type='output_text')], role='assistant', status='completed', type='message')]",
+                (Some("hi"), 0, None),
+            ),
+            ("Point(x=1)", (Some("Point(x=1)"), 0, None)),
+            ("ChatCompletion(id='x', choices=[Ch", (None, 0, None)),
+            (
                 r#"{"generations":[[{"text":"","generation_info":{"finish_reason":"stop"},"message":{"lc":1,"type":"constructor","id":["AIMessage"],"kwargs":{"content":"","type":"ai","tool_calls":[],"invalid_tool_calls":[{"name":"t","args":"{\"a\"","id":"c"}]}}}]]}"#,
                 (Some(""), 1, Some("stop")),
             ),
@@ -212,6 +235,10 @@ mod tests {
             ),
             (
                 r#"{"outputs":{"messages":[{"lc":1,"kwargs":{"type":"ai","content":"done"}}]},"kwargs":{}}"#,
+                Some("done"),
+            ),
+            (
+                r#"{"messages":[{"type":"human","data":{"content":"do","type":"human"}},{"type":"ai","data":{"content":"done","type":"ai","tool_calls":[]}}]}"#,
                 Some("done"),
             ),
             (r#"{"output":"done"}"#, Some("done")),

@@ -61,7 +61,8 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
 pub(super) fn agent_run(reader: &mut Reader, raw: Raw<'_>) -> AgentRun {
     let wishes = wishes(reader, &raw);
     // A run that ends by asking for a call has not answered (P2).
-    let asks = !raw.reply.calls.is_empty();
+    let finish = raw.reply.finish.as_deref().map(finish_of);
+    let asks = !raw.reply.calls.is_empty() || finish == Some(Finish::ToolCalls);
     let output = raw
         .reply
         .text

@@ -300,6 +300,7 @@ fn every_link_leads_somewhere() {
     let mut pages: Vec<PathBuf> = [
         "README.md",
         "docs/detectors.md",
+        "docs/dialects.md",
         "docs/measured.md",
         "docs/operations.md",
         "docs/configuration.md",

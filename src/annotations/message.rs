@@ -1,6 +1,7 @@
 //! Texts as they may be shown: bounded, and no more detailed than configured.
 
 use super::{EvidenceDetail, Settings};
+use crate::model::printable_within;
 
 /// Longest text written, in bytes: what all backends index.
 const TEXT_MAX: usize = 240;
@@ -12,25 +13,15 @@ impl Settings {
     }
 }
 
-/// A text cut to what backends index, with directories taken out of paths unless they may be shown.
+/// A text in which every character is seen, cut to what backends index, with directories taken out of paths
+/// unless they may be shown.
 pub(super) fn shown(text: &str, settings: &Settings) -> String {
-    let text = match settings.evidence {
-        EvidenceDetail::Paths => text.to_owned(),
-        EvidenceDetail::Names | EvidenceDetail::None => without_directories(text),
-    };
-    cut(text)
-}
-
-fn cut(mut text: String) -> String {
-    if text.len() > TEXT_MAX {
-        let end = (0..=TEXT_MAX - 3)
-            .rev()
-            .find(|at| text.is_char_boundary(*at))
-            .unwrap_or(0);
-        text.truncate(end);
-        text.push_str("...");
+    match settings.evidence {
+        EvidenceDetail::Paths => printable_within(text, TEXT_MAX),
+        EvidenceDetail::Names | EvidenceDetail::None => {
+            printable_within(&without_directories(text), TEXT_MAX)
+        }
     }
-    text
 }
 
 /// `/srv/agent/src/a.rs` becomes `a.rs`; words without two slashes stay.
@@ -75,6 +66,16 @@ mod tests {
             shown("wrote /srv/agent/a.rs", &paths),
             "wrote /srv/agent/a.rs"
         );
+    }
+
+    #[test]
+    fn strangers_words_are_seen_as_they_are() {
+        for settings in [EvidenceDetail::Names, EvidenceDetail::Paths].map(|evidence| Settings {
+            evidence,
+            ..Settings::default()
+        }) {
+            assert_eq!(shown("a\u{202e}b\nc", &settings), "a\\u{202e}b\\nc");
+        }
     }
 
     #[test]

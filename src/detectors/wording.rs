@@ -3,38 +3,33 @@
 use std::time::Duration;
 
 use crate::lanes::{NameId, Names};
-use crate::model::Timestamp;
+use crate::model::{Timestamp, printable_within};
 
 /// Most bytes of a message.
 const MESSAGE_MAX: usize = 240;
 /// Most bytes of a name inside a message.
-const NAME_MAX: usize = 48;
+const NAME_MAX: usize = 51;
 
-/// A tool's name fit to be shown: no control characters, not too long.
+/// A tool's name fit to be shown ([`name`]).
 pub(super) fn tool(names: &Names, id: NameId) -> String {
     name(&names.text(id))
 }
 
-/// A name fit to be shown.
+/// A name fit to be shown between backticks: every character of it is seen and none obeyed ([`printable`]),
+/// it does not end its own quotation, and it is not too long.
+///
+/// [`printable`]: crate::model::printable
 pub(super) fn name(text: &str) -> String {
-    let clean: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if clean.len() <= NAME_MAX {
-        return clean;
+    let shown = printable_within(text, NAME_MAX);
+    if shown.contains('`') {
+        return shown.replace('`', "'");
     }
-    let end = clean.floor_char_boundary(NAME_MAX);
-    format!("{}...", clean.get(..end).unwrap_or_default())
+    shown
 }
 
-/// A message cut to the bytes allowed.
-pub(super) fn message(mut text: String) -> String {
-    if text.len() > MESSAGE_MAX {
-        text.truncate(text.floor_char_boundary(MESSAGE_MAX - 3));
-        text.push_str("...");
-    }
-    text
+/// A message cut to the bytes allowed. Names in it are shown already; what else it holds is so here.
+pub(super) fn message(text: String) -> String {
+    printable_within(&text, MESSAGE_MAX)
 }
 
 /// A span of time as people say it: `350 ms`, `4.2 s`, `12 min`, `3.5 h`.
@@ -69,11 +64,28 @@ mod tests {
 
     #[test]
     fn names_and_messages_are_bounded() {
-        assert_eq!(name("a\nb"), "a b");
-        assert!(name(&"\u{e9}".repeat(100)).len() <= NAME_MAX + 3);
+        assert!(name(&"\u{e9}".repeat(100)).len() <= NAME_MAX);
         let long = message("\u{e9}".repeat(200));
         assert!(long.len() <= MESSAGE_MAX && long.ends_with("..."));
         assert_eq!(message("short".to_owned()), "short");
+    }
+
+    #[test]
+    fn names_neither_break_out_nor_turn_around() {
+        for (stranger, shown) in [
+            ("a\nb", "a\\nb"),
+            ("ls\u{2028}ERROR: disk full", "ls\\u{2028}ERROR: disk full"),
+            ("x\u{202e}exe.txt", "x\\u{202e}exe.txt"),
+            ("ls` worked; `rm", "ls' worked; 'rm"),
+            ("re\u{200b}ad\u{e0041}", "re\\u{200b}ad\\u{e0041}"),
+            (
+                "\u{645}\u{6cc}\u{200c}\u{62e}",
+                "\u{645}\u{6cc}\u{200c}\u{62e}",
+            ),
+        ] {
+            assert_eq!(name(stranger), shown);
+        }
+        assert_eq!(message("a\u{202e}b".to_owned()), "a\\u{202e}b");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use bytes::Bytes;
 
+use crate::model::printable;
 use crate::otlp::{BodyError, EventView, Seen, SpanView, StatusCode, Value, read};
 
 use super::settings::Verbosity;
@@ -141,21 +142,15 @@ fn details(out: &mut String, seen: &Seen<'_>) {
     }
 }
 
-/// A stranger's text on one line, bounded, with control characters written out.
+/// A stranger's text on one line, bounded, with all that is not drawn spelled out.
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars().take(TEXT_AT_MOST) {
-            // Formatting characters turn text around or hide it, without being control characters.
-            let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-            if c.is_control() || hidden {
-                write!(f, "{}", c.escape_default())?;
-            } else {
-                f.write_char(c)?;
-            }
-        }
-        if self.0.chars().nth(TEXT_AT_MOST).is_some() {
+        let end = self.0.char_indices().nth(TEXT_AT_MOST);
+        let head = end.and_then(|(end, _)| self.0.get(..end));
+        f.write_str(&printable(head.unwrap_or(self.0)))?;
+        if end.is_some() {
             write!(f, "... ({} bytes)", self.0.len())?;
         }
         Ok(())

@@ -5,6 +5,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::model::printable;
+
 use super::counters::Counters;
 
 /// How often something that goes on is told again.
@@ -139,9 +141,10 @@ impl Voice {
 
 /// A stranger's words, short and on one line.
 pub(super) fn bounded(words: &str) -> String {
-    let clean = words.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut short: String = clean.take(WORDS_AT_MOST).collect();
-    if words.chars().nth(WORDS_AT_MOST).is_some() {
+    let end = words.char_indices().nth(WORDS_AT_MOST);
+    let head = end.and_then(|(end, _)| words.get(..end));
+    let mut short = printable(head.unwrap_or(words)).into_owned();
+    if end.is_some() {
         short.push_str("...");
     }
     short
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn strangers_words_stay_on_one_short_line() {
-        assert_eq!(bounded("no\r\nroom\x1b[31m"), "no  room [31m");
+        assert_eq!(bounded("no\r\nroom\x1b[31m"), "no\\r\\nroom\\x1b[31m");
         assert_eq!(bounded(&"x".repeat(5000)).len(), WORDS_AT_MOST + 3);
     }
 

@@ -12,6 +12,7 @@ mod ignored;
 mod places;
 mod pressure;
 mod release;
+mod shown;
 mod sketch;
 mod step;
 mod time;
@@ -34,6 +35,7 @@ pub use release::{
     Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Signal,
     Waste,
 };
+pub use shown::{is_unseen, printable, printable_within};
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
 pub use step::{
     Action, AgentRun, Answer, Arguments, CallId, Claim, Failure, Finish, Goal, Link, ModelCall,

@@ -14,7 +14,7 @@ use super::clock;
 use super::guarded::{Guarded, Machine};
 use crate::control::health::Health;
 use crate::engine::{Counters, Output, Status};
-use crate::model::{AnomalyType, Carrier, Release, Report, Selection, Timestamp};
+use crate::model::{AnomalyType, Carrier, Release, Report, Selection, Timestamp, printable};
 use crate::receivers::Arrivals;
 
 /// Requests taken in before timers, questions and books are looked at again.
@@ -237,7 +237,7 @@ impl<M: Machine> Task<M> {
         for quiet in self.out.quiet.drain(..) {
             tracing::debug!(
                 r#type = quiet.report.finding.anomaly.name(),
-                session = %quiet.report.session,
+                session = %printable(&quiet.report.session),
                 why = ?quiet.why,
                 "finding not told: {}", quiet.report.finding.message
             );
@@ -300,14 +300,14 @@ fn tell(report: &Report) {
         Carrier::Log(span) => tracing::info!(
             r#type = report.finding.anomaly.name(),
             severity = report.severity.name(),
-            session = %report.session,
+            session = %printable(&report.session),
             span_id = %span,
             "late finding: {}", report.finding.message
         ),
         Carrier::Span(span) | Carrier::Synthetic(span) => tracing::debug!(
             r#type = report.finding.anomaly.name(),
             severity = report.severity.name(),
-            session = %report.session,
+            session = %printable(&report.session),
             span_id = %span,
             "finding: {}", report.finding.message
         ),

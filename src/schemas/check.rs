@@ -365,7 +365,6 @@ fn pointer(path: &[Step<'_>], member: Option<&str>) -> Name {
                     match c {
                         '~' => out.push_str("~0"),
                         '/' => out.push_str("~1"),
-                        c if c.is_control() => out.push(' '),
                         c => out.push(c),
                     }
                 }

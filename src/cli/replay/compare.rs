@@ -12,8 +12,10 @@ use serde::Deserialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::screen;
-use crate::model::{Report, Severity};
+use crate::model::{Report, Severity, printable};
 use crate::runtime::files;
+
+use super::record;
 
 /// Most bytes of an earlier output.
 const OLD_MAX: u64 = 1 << 30;
@@ -88,7 +90,7 @@ impl Compare {
                     key: (
                         old.session,
                         old.r#type,
-                        old.tool.unwrap_or_default(),
+                        shown(old.tool.as_deref()),
                         old.state,
                     ),
                     span: old.span_id,
@@ -114,7 +116,7 @@ impl Compare {
             key: (
                 report.session.to_string(),
                 finding.anomaly.name().to_owned(),
-                finding.tool.as_deref().unwrap_or_default().to_owned(),
+                shown(finding.tool.as_deref()),
                 report.state.name().to_owned(),
             ),
             span: finding
@@ -213,9 +215,14 @@ impl Changes {
     }
 }
 
+/// A tool's name as records show it.
+fn shown(tool: Option<&str>) -> String {
+    printable(tool.unwrap_or_default()).into_owned()
+}
+
 fn object(change: &str, from: Option<&One>, one: &One) -> String {
     let (session, anomaly, tool, state) = &one.key;
-    serde_json::json!({
+    let object = serde_json::json!({
         "record": "change",
         "change": change,
         "type": anomaly,
@@ -227,8 +234,9 @@ fn object(change: &str, from: Option<&One>, one: &One) -> String {
         "step": one.step,
         "from_span_id": from.map(|from| &from.span),
         "from_step": from.map(|from| from.step),
-    })
-    .to_string()
+    });
+    // Only what is no JSON cannot be written.
+    record::written(&object).unwrap_or_default()
 }
 
 fn line(one: &One) -> String {

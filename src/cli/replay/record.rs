@@ -1,13 +1,20 @@
 //! What `--format json` prints: one object a line (DESIGN 9). Scripts depend on names and presence of the
 //! members.
+//!
+//! Invariant: a line holds no character that a terminal obeys or does not draw. Names and evidence, which
+//! people read, have such spelled out ([`printable`]); ids, which machines join by, are exact and have them
+//! escaped as JSON may.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 use crate::engine::ClosedRun;
-use crate::model::{AnomalyType, Carrier, Fact, Report};
+use crate::model::{AnomalyType, Carrier, Fact, Report, is_unseen, printable};
 
 /// A finding.
 #[derive(Serialize)]
@@ -27,11 +34,11 @@ struct FindingRecord<'a> {
     fingerprint: String,
     waste: WasteRecord,
     carrier: CarrierRecord,
-    agent: Option<&'a str>,
-    tool: Option<&'a str>,
+    agent: Option<Cow<'a, str>>,
+    tool: Option<Cow<'a, str>>,
     step: u32,
     time_unix_nano: String,
-    message: &'a str,
+    message: Cow<'a, str>,
     evidence: BTreeMap<&'a str, Value>,
     also: Vec<&'static str>,
     /// `metric` for a finding of a rule on trial, else absent.
@@ -77,7 +84,7 @@ fn line(report: &Report, emit: Option<&'static str>) -> Result<String, serde_jso
         Carrier::Synthetic(span) => ("synthetic", span),
         Carrier::Log(span) => ("log", span),
     };
-    serde_json::to_string(&FindingRecord {
+    written(&FindingRecord {
         record: "finding",
         r#type: finding.anomaly.name(),
         severity: report.severity.name(),
@@ -105,15 +112,53 @@ fn line(report: &Report, emit: Option<&'static str>) -> Result<String, serde_jso
             kind,
             span_id: span.to_string(),
         },
-        agent: report.agent.as_deref(),
-        tool: finding.tool.as_deref(),
+        agent: report.agent.as_deref().map(printable),
+        tool: finding.tool.as_deref().map(printable),
         step: judged.map_or(0, |member| member.step),
         time_unix_nano: report.at.nanos().to_string(),
-        message: &finding.message,
+        message: printable(&finding.message),
         evidence: evidence(report),
         also: report.also.iter().map(|anomaly| anomaly.name()).collect(),
         emit,
     })
+}
+
+/// An object on one line, with all escaped that is not drawn.
+///
+/// # Errors
+/// None that can occur for members that are plain.
+pub(super) fn written(object: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut out = Vec::new();
+    object.serialize(&mut Serializer::with_formatter(&mut out, Plain))?;
+    String::from_utf8(out).map_err(serde::ser::Error::custom)
+}
+
+/// Compact JSON in which what is not drawn stands as `\u` and four digits, in two halves where it needs them.
+struct Plain;
+
+impl Plain {
+    fn escape<W: ?Sized + io::Write>(writer: &mut W, c: char) -> io::Result<()> {
+        let mut halves = [0; 2];
+        c.encode_utf16(&mut halves)
+            .iter()
+            .try_for_each(|half| write!(writer, "\\u{half:04x}"))
+    }
+}
+
+impl Formatter for Plain {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_unseen(*c)) {
+            CompactFormatter.write_string_fragment(writer, rest.get(..at).unwrap_or_default())?;
+            Self::escape(writer, c)?;
+            rest = rest.get(at + c.len_utf8()..).unwrap_or_default();
+        }
+        CompactFormatter.write_string_fragment(writer, rest)
+    }
 }
 
 fn evidence(report: &Report) -> BTreeMap<&str, Value> {
@@ -125,7 +170,9 @@ fn evidence(report: &Report) -> BTreeMap<&str, Value> {
             let value = match fact {
                 Fact::Int(number) => Value::from(*number),
                 Fact::Float(number) => Value::from(*number),
-                Fact::Text(text) | Fact::Class(text) | Fact::Path(text) => Value::from(&**text),
+                Fact::Text(text) | Fact::Class(text) | Fact::Path(text) => {
+                    Value::from(printable(text))
+                }
                 Fact::Span(span) => Value::from(span.to_string()),
                 Fact::Bool(flag) => Value::from(*flag),
             };
@@ -200,6 +247,26 @@ impl Sessions {
         self.order
             .iter()
             .filter_map(|name| self.by_name.get(name))
-            .map(serde_json::to_string)
+            .map(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_hold_nothing_unseen_and_mean_what_they_say() {
+        let value = serde_json::json!({
+            "session": "a\u{202e}b\u{2028}\u{7f}\u{e0041}\n\"c\\",
+            "n": [1, "\u{645}\u{200c}\u{62e}"],
+        });
+        let line = written(&value).unwrap();
+        assert!(!line.chars().any(is_unseen), "{line}");
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+        assert!(
+            line.contains("a\\u202eb\\u2028\\u007f\\udb40\\udc41\\n"),
+            "{line}"
+        );
     }
 }

@@ -109,7 +109,7 @@ mod tests {
             let text = render_records(&body, verbosity).unwrap();
             anstream::adapter::strip_str(&text).to_string()
         };
-        let line = "1 log record\n! sentinel.anomaly (error) said \\u{1b}[2J twice  \
+        let line = "1 log record\n! sentinel.anomaly (error) said \\x1b[2J twice  \
                     trace 07070707070707070707070707070707 span 0101010101010101\n";
         assert_eq!(plain(Verbosity::Basic), line);
         let more = "    sentinel.anomaly.type stuck\n    sentinel.waste.calls 4\n";

@@ -37,6 +37,7 @@ pub fn effects(call: &CallFacts<'_>, settings: &Settings, scripts: &mut Scripts)
     world.finish_checks();
     Understood {
         role,
+        exit: exits::of_tool(call.tool, call.exit_code),
         effects: world.effects,
         ..Understood::default()
     }
@@ -74,12 +75,7 @@ fn of_shell(
     if !text.chars().any(char::is_alphanumeric) {
         world.effects.void = true;
     }
-    let last = script.runs().filter(|run| !run.masked).last();
-    let limited = script.runs().any(|run| run.limited);
-    let kills = script
-        .runs()
-        .any(|run| matches!(run.name(), "kill" | "pkill" | "killall" | "wait"));
-    let exit = exits::meaning(last, kills, limited, call.exit_code);
+    let exit = exits::meaning(&script, call.exit_code, failed_silently(call));
     // What was not understood may do anything.
     world.effects.changes.unknown |= !script.complete;
     world.finish_shell();
@@ -89,4 +85,12 @@ fn of_shell(
         unparsed: !script.complete,
         effects: world.effects,
     }
+}
+
+/// Marked as failed, without an exit code and without a word: what went wrong would have said so.
+fn failed_silently(call: &CallFacts<'_>) -> bool {
+    let empty = |answer: &super::Excerpt<'_>| answer.front.trim().is_empty();
+    call.error_flag == Some(true)
+        && call.exit_code.is_none()
+        && call.answer.as_ref().is_some_and(empty)
 }

@@ -46,6 +46,8 @@ pub(super) struct Simple {
     pub(super) input: Option<String>,
     /// Its exit status is not the script's: a pipe, `|| true`, `;`, a condition hides it.
     pub(super) masked: bool,
+    /// The script's exit status may be its own, though another one's may hide it.
+    pub(super) ends: bool,
     /// It runs in the background.
     pub(super) background: bool,
     /// Its output goes into another command, or comes from one.

@@ -42,6 +42,8 @@ pub(super) fn script(text: &str) -> Script {
 #[derive(Clone, Copy)]
 struct Context {
     visible: bool,
+    /// The status of the whole may be this one's, though it need not be: in a loop, a branch, after `||`.
+    ends: bool,
     background: bool,
     piped: bool,
 }
@@ -50,12 +52,22 @@ impl Context {
     fn top() -> Self {
         Self {
             visible: true,
+            ends: true,
             background: false,
             piped: false,
         }
     }
 
     fn hidden(self) -> Self {
+        Self {
+            visible: false,
+            ends: false,
+            ..self
+        }
+    }
+
+    /// Its status may be that of the whole, and 0 proves nothing.
+    fn uncertain(self) -> Self {
         Self {
             visible: false,
             ..self
@@ -91,8 +103,12 @@ impl Walk {
         let stmts = seq.as_slice();
         let (shown, through_pipe) = visible_statement(stmts, source);
         for (at, stmt) in stmts.iter().enumerate() {
-            let visible = context.visible && (at == shown || self.errexit);
-            let inner = Context { visible, ..context };
+            let shows = at == shown || self.errexit;
+            let inner = Context {
+                visible: context.visible && shows,
+                ends: context.ends && shows,
+                ..context
+            };
             let pipefail = self.pipefail;
             self.pipefail |= through_pipe && at == shown;
             self.statement(stmt, source, inner);
@@ -111,6 +127,7 @@ impl Walk {
         let background = matches!(stmt.terminator, Some(StmtTerminator::Background(_)));
         let context = Context {
             visible: context.visible && !background && !stmt.negated,
+            ends: context.ends && !background,
             background: context.background || background,
             ..context
         };
@@ -136,7 +153,7 @@ impl Walk {
         let mut context = context;
         let mut pipe = false;
         while let Command::Binary(binary) = &stmt.command {
-            let right = self.right_context(binary.op, context);
+            let right = Self::right_context(binary.op, &binary.right, source, context);
             let left = self.left_context(binary.op, &binary.right, source, context);
             let pipes = matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll);
             rights.push((&*binary.right, right, pipes));
@@ -163,11 +180,13 @@ impl Walk {
         }
     }
 
-    fn right_context(&self, op: BinaryOp, context: Context) -> Context {
+    fn right_context(op: BinaryOp, right: &Stmt, source: &str, context: Context) -> Context {
         match op {
             BinaryOp::And => context,
+            // `|| exit 1` hands on that the left one failed.
+            BinaryOp::Or if always_fails(right, source) => context.hidden(),
             // Exit 0 does not prove that it ran.
-            BinaryOp::Or => context.hidden(),
+            BinaryOp::Or => context.uncertain(),
             BinaryOp::Pipe | BinaryOp::PipeAll => Context {
                 piped: true,
                 ..context
@@ -182,6 +201,7 @@ impl Walk {
             BinaryOp::Or => context.hidden(),
             BinaryOp::Pipe | BinaryOp::PipeAll => Context {
                 visible: context.visible && self.pipefail,
+                ends: context.ends && self.pipefail,
                 piped: true,
                 ..context
             },
@@ -190,6 +210,7 @@ impl Walk {
 
     fn compound(&mut self, compound: &CompoundCommand, source: &str, context: Context) {
         let hidden = context.hidden();
+        let inside = context.uncertain();
         match compound {
             CompoundCommand::Subshell(seq) => {
                 self.parts.push(Part::Enter);
@@ -211,13 +232,13 @@ impl Walk {
             }
             CompoundCommand::If(branches) => {
                 self.sequence(&branches.condition, source, hidden);
-                self.sequence(&branches.then_branch, source, hidden);
+                self.sequence(&branches.then_branch, source, inside);
                 for (condition, branch) in &branches.elif_branches {
                     self.sequence(condition, source, hidden);
-                    self.sequence(branch, source, hidden);
+                    self.sequence(branch, source, inside);
                 }
                 if let Some(branch) = &branches.else_branch {
-                    self.sequence(branch, source, hidden);
+                    self.sequence(branch, source, inside);
                 }
             }
             CompoundCommand::For(body) => {
@@ -225,24 +246,24 @@ impl Walk {
                 for word in words {
                     self.word(word, source, context);
                 }
-                self.sequence(&body.body, source, hidden);
+                self.sequence(&body.body, source, inside);
             }
             CompoundCommand::While(body) => {
                 self.sequence(&body.condition, source, hidden);
-                self.sequence(&body.body, source, hidden);
+                self.sequence(&body.body, source, inside);
             }
             CompoundCommand::Until(body) => {
                 self.sequence(&body.condition, source, hidden);
-                self.sequence(&body.body, source, hidden);
+                self.sequence(&body.body, source, inside);
             }
-            CompoundCommand::ArithmeticFor(body) => self.sequence(&body.body, source, hidden),
-            CompoundCommand::Select(body) => self.sequence(&body.body, source, hidden),
+            CompoundCommand::ArithmeticFor(body) => self.sequence(&body.body, source, inside),
+            CompoundCommand::Select(body) => self.sequence(&body.body, source, inside),
             CompoundCommand::Case(body) => {
                 for item in &body.cases {
-                    self.sequence(&item.body, source, hidden);
+                    self.sequence(&item.body, source, inside);
                 }
             }
-            CompoundCommand::Conditional(_) => self.push(
+            CompoundCommand::Conditional(_) | CompoundCommand::Arithmetic(_) => self.push(
                 Simple {
                     words: vec![Word {
                         text: "test".to_owned(),
@@ -252,7 +273,6 @@ impl Walk {
                 },
                 context,
             ),
-            CompoundCommand::Arithmetic(_) => {}
             CompoundCommand::Repeat(_)
             | CompoundCommand::Foreach(_)
             | CompoundCommand::Always(_) => {

@@ -162,6 +162,7 @@ impl Walk {
         }
         self.parts.push(Part::Run(Box::new(Simple {
             masked: !context.visible,
+            ends: context.ends,
             background: context.background,
             piped: context.piped,
             ..simple

@@ -1,4 +1,8 @@
 //! From the text of a schema to its subschemas, without recursion.
+//!
+//! Invariant: what changes the meaning of a keyword that is read, and is not understood here, makes the whole
+//! schema not assessed: a dialect that is not known, a reference that does not lead inside this document by a
+//! plain pointer, one that stands in a part with a base of its own (`$id`), `$dynamicRef`, `$recursiveRef`.
 
 use std::collections::VecDeque;
 
@@ -7,14 +11,15 @@ use serde_json::{Map, Value};
 
 use super::{Bound, DEPTH_MAX, NODES_MAX, Node, Required, Schema, TEXT_MAX, kind};
 
-/// Compiles a schema; `None` when it is no schema, over a limit, or refers outside of itself.
+/// Compiles a schema; `None` when it is no schema, over a limit, of an unknown dialect, or refers to what is
+/// not known to be inside of itself.
 pub fn compile(text: &str) -> Option<Schema> {
     if text.len() > TEXT_MAX {
         return None;
     }
     let document: Value = serde_json::from_str(text).ok()?;
-    document.as_object()?;
     let mut builder = Builder {
+        dialect: Dialect::of(document.as_object()?)?,
         document: &document,
         nodes: Vec::new(),
         known: HashMap::default(),
@@ -31,7 +36,68 @@ pub fn compile(text: &str) -> Option<Schema> {
     })
 }
 
+/// What the words of a schema mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Dialect {
+    /// Drafts 3 and 4.
+    Four,
+    /// Drafts 6 and 7, and 2019-09.
+    Seven,
+    /// Draft 2020-12.
+    New,
+    /// Nothing says: whatever any of them allows.
+    Unsaid,
+}
+
+impl Dialect {
+    /// The dialect that a document names; `None` when it names one that is not known.
+    fn of(document: &Map<String, Value>) -> Option<Self> {
+        let Some(named) = document.get("$schema") else {
+            return Some(Self::Unsaid);
+        };
+        let named = named.as_str()?.trim_end_matches('#');
+        let (_, address) = named.split_once("://")?;
+        match address {
+            "json-schema.org/draft-03/schema" | "json-schema.org/draft-04/schema" => {
+                Some(Self::Four)
+            }
+            "json-schema.org/draft-06/schema"
+            | "json-schema.org/draft-07/schema"
+            | "json-schema.org/draft/2019-09/schema" => Some(Self::Seven),
+            "json-schema.org/draft/2020-12/schema" => Some(Self::New),
+            // Whichever is the newest when it is read.
+            "json-schema.org/schema" | "spec.openapis.org/oas/3.1/dialect/base" => {
+                Some(Self::Unsaid)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the word is one of this dialect in the form in which it stands. One that is not is passed over,
+    /// as validators do; where nothing names the dialect, all words are.
+    fn knows(self, keyword: &str, value: &Value) -> bool {
+        match keyword {
+            "prefixItems" => self >= Self::New,
+            "items" if value.is_array() => self != Self::New,
+            "const" => self != Self::Four,
+            "exclusiveMinimum" | "exclusiveMaximum" => match value {
+                Value::Bool(_) => matches!(self, Self::Four | Self::Unsaid),
+                _ => self != Self::Four,
+            },
+            _ => true,
+        }
+    }
+
+    /// A member of a subschema, if it is a word of this dialect.
+    fn get<'v>(self, members: &'v Map<String, Value>, keyword: &str) -> Option<&'v Value> {
+        members
+            .get(keyword)
+            .filter(|value| self.knows(keyword, value))
+    }
+}
+
 struct Builder<'v> {
+    dialect: Dialect,
     document: &'v Value,
     nodes: Vec<Node>,
     /// Places of subschemas by where they stand: a recursive schema comes back to the same ones.
@@ -70,9 +136,18 @@ impl<'v> Builder<'v> {
             }
             other => other.as_object()?,
         };
+        let root = std::ptr::eq(value, self.document);
+        if members.contains_key("$dynamicRef")
+            || members.contains_key("$recursiveRef")
+            || (!root && rebases(members) && refers(value))
+            || (members.contains_key("$schema")
+                && !root
+                && Dialect::of(members) != Some(self.dialect))
+        {
+            return None;
+        }
         if let Some(reference) = members.get("$ref") {
-            let path = reference.as_str()?.strip_prefix('#')?;
-            let target = self.document.pointer(path)?;
+            let target = self.target(reference.as_str()?)?;
             return Some(Node {
                 target: Some(self.node(target, depth + 1)?),
                 ..Node::default()
@@ -80,8 +155,8 @@ impl<'v> Builder<'v> {
         }
         let mut node = Node {
             kinds: kinds(members),
-            bounds: bounds(members),
-            values: values(members),
+            bounds: bounds(members, self.dialect),
+            values: values(members, self.dialect),
             ..Node::default()
         };
         self.object(members, depth, &mut node)?;
@@ -96,6 +171,21 @@ impl<'v> Builder<'v> {
             }
         }
         Some(node)
+    }
+
+    /// Where a reference leads: `#` and a pointer into this document that passes no part with a base of its
+    /// own. Pointers with escapes of addresses (`%25`) are left alone.
+    fn target(&self, reference: &str) -> Option<&'v Value> {
+        let path = reference.strip_prefix('#')?;
+        if path.contains('%') {
+            return None;
+        }
+        let target = self.document.pointer(path)?;
+        let passed = path.match_indices('/').skip(1).map(|(end, _)| end);
+        let foreign = passed
+            .filter_map(|end| self.document.pointer(path.get(..end)?))
+            .any(|part| part.as_object().is_some_and(rebases));
+        (!foreign).then_some(target)
     }
 
     fn object(
@@ -138,8 +228,8 @@ impl<'v> Builder<'v> {
         depth: usize,
         node: &mut Node,
     ) -> Option<()> {
-        let first = members.get("prefixItems");
-        match members.get("items") {
+        let first = self.dialect.get(members, "prefixItems");
+        match self.dialect.get(members, "items") {
             Some(list @ Value::Array(_)) => node.first_items = self.list(list, depth)?,
             Some(one) => node.items = Some(self.node(one, depth + 1)?),
             None => {}
@@ -188,8 +278,31 @@ fn kinds(members: &Map<String, Value>) -> u8 {
     }
 }
 
-fn values(members: &Map<String, Value>) -> Option<(&'static str, Box<[Value]>)> {
-    if let Some(value) = members.get("const") {
+/// Whether a part of a document has a base of its own: references in it lead elsewhere. An `$id` that is a
+/// mere fragment names a place (drafts 6 and 7).
+fn rebases(members: &Map<String, Value>) -> bool {
+    ["$id", "id"].iter().any(|keyword| {
+        let id = members.get(*keyword).and_then(Value::as_str);
+        id.is_some_and(|id| !id.starts_with('#'))
+    })
+}
+
+/// Whether a reference stands anywhere in a part. Values are as deep as the reader of JSON lets them be.
+fn refers(part: &Value) -> bool {
+    let mut open = vec![part];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) if members.contains_key("$ref") => return true,
+            Value::Object(members) => open.extend(members.values()),
+            Value::Array(values) => open.extend(values),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn values(members: &Map<String, Value>, dialect: Dialect) -> Option<(&'static str, Box<[Value]>)> {
+    if let Some(value) = dialect.get(members, "const") {
         return Some(("const", Box::from([value.clone()])));
     }
     let values = members.get("enum")?.as_array()?;
@@ -209,7 +322,7 @@ const BOUNDS: &[(&str, u8, bool)] = &[
     ("maxProperties", kind::OBJECT, true),
 ];
 
-fn bounds(members: &Map<String, Value>) -> Vec<Bound> {
+fn bounds(members: &Map<String, Value>, dialect: Dialect) -> Vec<Bound> {
     let mut bounds = Vec::new();
     for (keyword, of, upper) in BOUNDS {
         if let Some(limit) = members.get(*keyword).and_then(Value::as_f64) {
@@ -220,7 +333,7 @@ fn bounds(members: &Map<String, Value>) -> Vec<Bound> {
             };
             // Draft 4 says it by a boolean beside the limit.
             let exclusive =
-                *of == kind::NUMBER && members.get(strict).and_then(Value::as_bool) == Some(true);
+                *of == kind::NUMBER && dialect.get(members, strict) == Some(&Value::Bool(true));
             bounds.push(Bound {
                 keyword,
                 of: *of,
@@ -231,7 +344,7 @@ fn bounds(members: &Map<String, Value>) -> Vec<Bound> {
         }
     }
     for (keyword, upper) in [("exclusiveMinimum", false), ("exclusiveMaximum", true)] {
-        if let Some(limit) = members.get(keyword).and_then(Value::as_f64) {
+        if let Some(limit) = dialect.get(members, keyword).and_then(Value::as_f64) {
             bounds.push(Bound {
                 keyword,
                 of: kind::NUMBER,

@@ -9,7 +9,9 @@
 //! which must not leave; and here the rule is the other way round: what is not known must *pass*. So only
 //! keywords are read whose being ignored makes a schema more permissive. `pattern`, `format`, `not`, `if`,
 //! `patternProperties`, `contains`, `uniqueItems`, `multipleOf`, `unevaluated*` and `dependent*` are passed
-//! over, and of `oneOf` only that something has to match.
+//! over, and of `oneOf` only that something has to match. What changes the meaning of a keyword that is read
+//! (an unknown `$schema`, a base of a part's own with references in it, `$dynamicRef`, `$recursiveRef`) makes
+//! the whole schema not assessed; words that the dialect named does not have are passed over.
 //!
 //! Understood: `type` (a list too, `nullable`, capitals as OpenAPI dialects write them), `properties`,
 //! `required`, `additionalProperties`, `items` (also as a list), `prefixItems`, `enum`, `const`, `allOf`,

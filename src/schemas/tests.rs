@@ -96,6 +96,148 @@ fn a12_types_members_and_bounds() {
     assert_eq!(&*breach.unwrap().pointer, "");
 }
 
+/// An inner `$id` is a new base: `#/$defs/v` below it is that of the part.
+#[test]
+fn a12_what_references_mean_is_known_or_not_assessed() {
+    let with = |more: Value| {
+        let mut schema = json!({
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/v"}},
+            "$defs": {"v": {"type": "integer"}},
+        });
+        let members = schema.as_object_mut().expect("an object");
+        members.extend(more.as_object().expect("an object").clone());
+        compile(&schema.to_string())
+    };
+    let breaks = |schema: Option<Schema>| {
+        let said = schema.map(|schema| told(&schema, r#"{"a": {}}"#));
+        said.is_some_and(|said| said == "type /a")
+    };
+    assert!(breaks(with(json!({}))));
+    assert!(breaks(with(json!({"$id": "https://example.com/tool"}))));
+    for dialect in [
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-07/schema",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+    ] {
+        assert!(breaks(with(json!({"$schema": dialect}))), "{dialect}");
+    }
+    let part = |name: &str, id: &str| {
+        let mut part = json!({"$defs": {"v": {"type": "object"}},
+                              "properties": {"a": {"$ref": "#/$defs/v"}}});
+        part[name] = json!(id);
+        part
+    };
+    for (why, more) in [
+        (
+            "a dialect of its own",
+            json!({"$schema": "https://example.com/mine"}),
+        ),
+        ("no dialect", json!({"$schema": 7})),
+        ("a base inside", json!({"allOf": [part("$id", "inner")]})),
+        (
+            "a base of draft 4",
+            json!({"allOf": [part("id", "http://example.com/inner")]}),
+        ),
+        (
+            "an item's base",
+            json!({"properties": {"a": {"items": part("$id", "inner")}}}),
+        ),
+        (
+            "a way through a base",
+            json!({"properties": {"a": {"$ref": "#/$defs/in/properties/a"}},
+                   "$defs": {"in": part("$id", "inner")}}),
+        ),
+        (
+            "a base and a reference at one place",
+            json!({"properties": {"a": {"$id": "inner", "$ref": "#/$defs/v"}}}),
+        ),
+        (
+            "a dialect inside",
+            json!({"allOf": [{"$schema": "https://example.com/mine"}]}),
+        ),
+        (
+            "an anchor",
+            json!({"properties": {"a": {"$ref": "#v"}},
+                             "$defs": {"v": {"$anchor": "v", "type": "integer"}}}),
+        ),
+        (
+            "an escape",
+            json!({"properties": {"a": {"$ref": "#/$defs/%76"}}}),
+        ),
+        (
+            "another document",
+            json!({"properties": {"a": {"$ref": "other.json#/$defs/v"}}}),
+        ),
+        (
+            "its own name",
+            json!({"$id": "t", "properties": {"a": {"$ref": "t#/$defs/v"}}}),
+        ),
+        (
+            "a dynamic one",
+            json!({"properties": {"a": {"$dynamicRef": "#v"}}}),
+        ),
+        (
+            "a recursive one",
+            json!({"properties": {"a": {"$recursiveRef": "#"}}}),
+        ),
+    ] {
+        assert!(with(more).is_none(), "{why}");
+    }
+    // A base without references below it, a mere name, and a member that is called so change nothing.
+    for more in [
+        json!({"allOf": [{"$id": "inner", "type": "object"}]}),
+        json!({"allOf": [part("$id", "#inner")], "$defs": {"v": {"type": "integer"}}}),
+        json!({"properties": {"a": {"$ref": "#/$defs/v"}, "$id": {"$ref": "#/$defs/v"}}}),
+        json!({"allOf": [{"const": {"a": {}}, "$comment": "$ref"}]}),
+    ] {
+        assert!(breaks(with(more.clone())), "{more}");
+    }
+}
+
+/// A word that the named dialect does not have is passed over, as validators do.
+#[test]
+fn a12_words_of_other_dialects() {
+    const FOUR: &str = "http://json-schema.org/draft-04/schema#";
+    const SEVEN: &str = "http://json-schema.org/draft-07/schema#";
+    const NEW: &str = "https://json-schema.org/draft/2020-12/schema";
+    for (word, breaking, having) in [
+        (
+            json!({"prefixItems": [{"type": "integer"}]}),
+            json!([{}]),
+            [false, false, true],
+        ),
+        (
+            json!({"items": [{"type": "integer"}]}),
+            json!([{}]),
+            [true, true, false],
+        ),
+        (json!({"const": 1}), json!({}), [false, true, true]),
+        (
+            json!({"exclusiveMinimum": 5}),
+            json!(5),
+            [false, true, true],
+        ),
+        (
+            json!({"minimum": 5, "exclusiveMinimum": true}),
+            json!(5),
+            [true, false, false],
+        ),
+    ] {
+        let mut dialects = [FOUR, SEVEN, NEW].map(Some).to_vec();
+        dialects.push(None);
+        for (dialect, has) in dialects.into_iter().zip(having.into_iter().chain([true])) {
+            let mut schema = json!({"properties": {"a": word}});
+            if let Some(dialect) = dialect {
+                schema["$schema"] = json!(dialect);
+            }
+            let said = check(&schema, &json!({"a": breaking}));
+            assert_eq!(!said.is_empty(), has, "{schema}: {said}");
+        }
+    }
+}
+
 #[test]
 fn a12_branches_and_references() {
     let optional = json!({"properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}});

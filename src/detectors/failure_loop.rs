@@ -1,8 +1,9 @@
 //! `failure_loop`: the same failing call again and again.
 //!
 //! - Invariant: `threshold` failures of one call with one class of error, nothing changed between them that
-//!   the call depends on; or `threshold` tries in a row with one class of error under near-equal arguments
-//!   (A4).
+//!   the call depends on; or `threshold` tries in a row with one class of error about the same names under
+//!   near-equal arguments (A4). An error about another name is news to the agent: tries that only guess on,
+//!   each refused for another name, count from twice the threshold.
 //! - Ignores: failures that are answers (no match, a timeout wanted), refusals, unknown outcomes (skipped),
 //!   waits. Checks under varying arguments: looking at several red tests is no loop.
 //! - Source rule (failure taxonomy sentinel): the last `threshold` calls have one signature and each failed; an
@@ -12,13 +13,18 @@
 use smallvec::SmallVec;
 
 use crate::lanes::{Call, View};
-use crate::model::{AnomalyType, Confidence, Fact, Failure, Lack, Outcome, Role, Severity};
+use crate::model::{
+    AnomalyType, Confidence, Fact, Failure, Finding, Lack, Outcome, Role, Severity,
+};
 
 use super::ready::Ready;
 use super::repeats::{AMONG, Past, failed_in_source, near};
 use super::settings::config;
 use super::stuck::{count, facts, lacking};
 use super::{Detector, Judgement, Rules, wording};
+
+/// How many times the threshold near-equal tries have to reach that are each refused for another name.
+pub(super) const GUESSES: usize = 2;
 
 config! {
     /// Settings of `failure_loop`.
@@ -96,27 +102,16 @@ impl FailureLoop {
                 finding.reason = Some("no_results");
                 finding.severity = self.ready.severity(Severity::Info);
             }
-            finding.message = message(past, &same, failure, "the same arguments");
+            finding.message = message(
+                past,
+                &same,
+                failure,
+                "the same arguments and the same error",
+            );
             finding.facts = all_facts(past, &same, threshold, failure);
             return Judgement::Found(Box::new(finding));
         }
-        let alike = alike(past, failure);
-        if alike.len() >= threshold {
-            let keys: SmallVec<[u64; 16]> = alike
-                .iter()
-                .filter_map(|index| past.calls.get(*index)?.key)
-                .collect();
-            let mut finding = past.finding(AnomalyType::FailureLoop, &alike, &keys);
-            finding.rule = 2;
-            finding.reason = Some("near_equal");
-            finding.confidence = Confidence::Heuristic;
-            // The keys change with every call: the tool and the error are what the episode is about.
-            finding.evidence_key = super::repeats::mix(
-                super::repeats::hash(past.names.text(past.judged.tool).as_bytes()),
-                failure.class,
-            );
-            finding.message = message(past, &alike, failure, "nearly the same arguments");
-            finding.facts = all_facts(past, &alike, threshold, failure);
+        if let Some(finding) = near_equal(past, failure, threshold) {
             return Judgement::Found(Box::new(finding));
         }
         if past.judged.key.is_none() {
@@ -157,6 +152,36 @@ impl Detector for FailureLoop {
     }
 }
 
+/// The finding of a row of near-equal tries, if it is long enough.
+fn near_equal(past: &Past<'_>, failure: Failure, threshold: usize) -> Option<Finding> {
+    let Alike { all, same_names } = alike(past, failure);
+    let (members, threshold, what) = if same_names.len() >= threshold {
+        let what = "nearly the same arguments and the same error";
+        (same_names, threshold, what)
+    } else if all.len() >= threshold.saturating_mul(GUESSES) {
+        let what = "nearly the same arguments and one kind of error about other names";
+        (all, threshold.saturating_mul(GUESSES), what)
+    } else {
+        return None;
+    };
+    let keys: SmallVec<[u64; 16]> = members
+        .iter()
+        .filter_map(|index| past.calls.get(*index)?.key)
+        .collect();
+    let mut finding = past.finding(AnomalyType::FailureLoop, &members, &keys);
+    finding.rule = 2;
+    finding.reason = Some("near_equal");
+    finding.confidence = Confidence::Heuristic;
+    // The keys change with every call: the tool and the error are what the episode is about.
+    finding.evidence_key = super::repeats::mix(
+        super::repeats::hash(past.names.text(past.judged.tool).as_bytes()),
+        failure.class,
+    );
+    finding.message = message(past, &members, failure, what);
+    finding.facts = all_facts(past, &members, threshold, failure);
+    Some(finding)
+}
+
 /// Whether two failures are of one kind: one class; where no class is known, one exit code.
 fn one_kind(a: Failure, b: Failure) -> bool {
     a.class == b.class && (a.class != 0 || a.exit_code == b.exit_code)
@@ -195,14 +220,23 @@ pub(super) fn same_call(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 1
     members
 }
 
-/// Tries in a row that failed with the judged call's class of error under near-equal arguments, newest
-/// first, one call a try.
-pub(super) fn alike(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> {
-    let mut members: SmallVec<[usize; 16]> = SmallVec::new();
+/// Tries in a row that failed alike, newest first, one call a try.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    /// With the judged call's class of error, under near-equal arguments.
+    pub(super) all: SmallVec<[usize; 16]>,
+    /// Those of them that were refused for the same names as the judged call.
+    pub(super) same_names: SmallVec<[usize; 16]>,
+}
+
+/// Looks back for tries that failed as the judged call did.
+pub(super) fn alike(past: &Past<'_>, failure: Failure) -> Alike {
+    let mut found = Alike::default();
     if failure.class == 0 || failure.vague || past.role(past.judged) == Role::Verify {
-        return members;
+        return found;
     }
-    members.push(past.calls.len().saturating_sub(1));
+    found.all.push(past.calls.len().saturating_sub(1));
+    found.same_names.push(past.calls.len().saturating_sub(1));
     let mut last = past.judged;
     let mut since = 0;
     for (index, call) in past.back() {
@@ -216,7 +250,10 @@ pub(super) fn alike(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> 
                     break;
                 }
                 if !call.one_try_with(last) {
-                    members.push(index);
+                    found.all.push(index);
+                    if other.names == failure.names {
+                        found.same_names.push(index);
+                    }
                     since = 0;
                 }
                 last = call;
@@ -225,7 +262,7 @@ pub(super) fn alike(past: &Past<'_>, failure: Failure) -> SmallVec<[usize; 16]> 
             Outcome::Succeeded => break,
         }
     }
-    members
+    found
 }
 
 /// A look at something by another tool does not end a row of failures; anything else that worked does.
@@ -239,13 +276,13 @@ fn exit_words(code: Option<i32>) -> String {
     code.map_or_else(String::new, |code| format!(" with exit code {code}"))
 }
 
-fn message(past: &Past<'_>, members: &[usize], failure: Failure, arguments: &str) -> String {
+fn message(past: &Past<'_>, members: &[usize], failure: Failure, what: &str) -> String {
     let step = members
         .last()
         .and_then(|index| past.calls.get(*index))
         .map_or(past.judged.step, |first| first.step);
     wording::message(format!(
-        "`{}` failed {} times with {arguments} and the same error{} since step {step}",
+        "`{}` failed {} times with {what}{} since step {step}",
         wording::tool(past.names, past.judged.tool),
         members.len(),
         exit_words(failure.exit_code),
@@ -329,6 +366,22 @@ mod tests {
         );
         // A look at something in between does not help.
         assert_eq!(fires(&aware(), "a1! b a2! c a3!"), [4]);
+    }
+
+    #[test]
+    fn a4_another_name_refused_is_progress() {
+        assert_eq!(fires(&aware(), "a1!#1 a2!#2 a3!#3"), NEVER);
+        assert_eq!(fires(&aware(), "a1!#1 a2!#2 a3!#2"), NEVER);
+        // What counts are the tries about one name, one after the other or in turn.
+        assert_eq!(fires(&aware(), "a1!#1 a2!#2 a3!#2 a4!#2"), [3]);
+        assert_eq!(last(&aware(), "a1!#1 a2!#2 a3!#2 a4!#2").unwrap().count, 3);
+        assert_eq!(fires(&aware(), "a1!#1 a2!#2 a3!#1 a4!#2 a5!#1"), [4]);
+        // Guessing on and on is a loop all the same, as is one call whatever it is refused for.
+        let guesses = "a1!#1 a2!#2 a3!#3 a4!#4 a5!#5 a6!#6";
+        assert_eq!(fires(&aware(), guesses), [5]);
+        let found = last(&aware(), guesses).unwrap();
+        assert_eq!((found.count, found.reason), (6, Some("near_equal")));
+        assert_eq!(fires(&aware(), "a1!#1 a1!#2 a1!#3"), [2]);
     }
 
     #[test]

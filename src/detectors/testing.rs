@@ -2,7 +2,7 @@
 //!
 //! Tokens are calls, a second apart. A name is lower-case letters (the tool) and then a digit (a near-equal
 //! variant) or a capital (another call altogether). Signs behind it: `!` failed with an error of its
-//! tool (`!7`: of class 7), `=x` answered x, `?` nothing known, `-` refused, `%` a failure that is an answer,
+//! tool (`!7`: of class 7; `#9`: about names 9), `=x` answered x, `?` nothing known, `-` refused, `%` a failure that is an answer,
 //! `<f` reads file f, `>f` changes file f, `&` same try as the call before, `*` poll, `^` answer is not final,
 //! `_` does nothing, `~` waits, `/60` a minute after the call before, `(r)` role. `|` is a user turn.
 
@@ -79,6 +79,11 @@ impl Bench {
                 '!' => {
                     let class = value.parse().unwrap_or(hash(tool.as_bytes()));
                     call.outcome = failed(class, Some(1), false);
+                }
+                '#' => {
+                    if let Outcome::Failed(failure) = &mut call.outcome {
+                        failure.names = value.parse().expect("a number");
+                    }
                 }
                 '%' => call.outcome = failed(0, Some(1), true),
                 '-' => call.outcome = Outcome::Refused,
@@ -356,6 +361,7 @@ fn failed(class: u64, exit_code: Option<i32>, is_answer: bool) -> Outcome {
     Outcome::Failed(Failure {
         exit_code,
         class,
+        names: 0,
         is_answer,
         soft: false,
         vague: false,

@@ -346,6 +346,7 @@ mod tests {
     const FAILED: Outcome = Outcome::Failed(Failure {
         exit_code: None,
         class: 1,
+        names: 0,
         is_answer: false,
         soft: false,
         vague: false,

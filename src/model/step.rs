@@ -179,6 +179,9 @@ pub struct Failure {
     pub exit_code: Option<i32>,
     /// Class of the error: a hash of the error's shape with numbers, paths and ids taken out; 0 = unknown class.
     pub class: u64,
+    /// Hash of the names that the error is about (a column, a file, a module), which its class leaves out; 0 =
+    /// it names nothing.
+    pub names: u32,
     /// It is a set-up probe or an answer in the form of an exit code: never counted by failure_loop (A4).
     pub is_answer: bool,
     /// Only the answer's text says so, neither status nor exit code nor flag: no failure for `rules: source`.

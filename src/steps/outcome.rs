@@ -100,9 +100,11 @@ pub(super) fn outcome(
         return Outcome::Refused;
     }
     if signs.hard || signs.soft {
+        let (class, names) = class(fault, result, signs.exit_code);
         return Outcome::Failed(Failure {
             exit_code: signs.exit_code,
-            class: class(fault, result, signs.exit_code),
+            class,
+            names,
             is_answer: exit != ExitMeaning::Plain,
             soft: !signs.hard,
             vague: result.is_none()
@@ -120,27 +122,29 @@ pub(super) fn outcome(
     }
 }
 
-/// The class of the error, from the text that says most: status message, exception, answer.
-fn class(fault: &Fault<'_>, result: Option<&str>, exit_code: Option<i32>) -> u64 {
+/// The class of the error and the names it is about, from the text that says most: status message,
+/// exception, answer.
+fn class(fault: &Fault<'_>, result: Option<&str>, exit_code: Option<i32>) -> (u64, u32) {
     let told = [fault.message, fault.exception_message.as_deref(), result]
         .into_iter()
         .flatten()
         .map(before_traceback)
         .filter(|text| !text.trim().is_empty())
-        .map(texts::error_class)
-        .find(|class| *class != 0);
-    if let Some(class) = told {
-        return class;
+        .map(|text| (texts::error_class(text), text))
+        .find(|(class, _)| *class != 0);
+    if let Some((class, text)) = told {
+        return (class, texts::error_names(text));
     }
     let kind = [fault.exception.as_deref(), fault.kind.as_deref()]
         .into_iter()
         .flatten()
         .find(|kind| !kind.is_empty());
-    match (kind, exit_code) {
+    let class = match (kind, exit_code) {
         (Some(kind), _) => xxh3_64(kind.as_bytes()),
         (None, Some(code)) => xxh3_64(&code.to_le_bytes()),
         (None, None) => 0,
-    }
+    };
+    (class, 0)
 }
 
 /// What stands before a traceback (P12), or the whole where the traceback is all there is.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a text looks like an error only by its form (how it begins, a member that says so), never
 //! because the word occurs in it. A class is the same for two errors that differ in numbers, ids, paths
-//! and quoted names only.
+//! and quoted names only; the names are told apart in `names`.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -202,7 +202,7 @@ pub fn error_class<'a>(text: impl Into<Excerpt<'a>>) -> u64 {
 
 /// The line that says what went wrong: the last of a Python traceback, the error member of JSON, else the
 /// first line that names an error, else the first that says anything.
-fn telling_line<'a>(front: &'a str, last: &'a str) -> &'a str {
+pub(super) fn telling_line<'a>(front: &'a str, last: &'a str) -> &'a str {
     if front.starts_with('{') {
         let named = member(
             front,
@@ -312,7 +312,8 @@ fn shape(line: &str) -> String {
 
 const QUOTES: &str = "'\"`\u{2018}\u{201c}";
 
-fn closing(open: char) -> char {
+/// What ends a quotation.
+pub(super) fn closing(open: char) -> char {
     match open {
         '\u{2018}' => '\u{2019}',
         '\u{201c}' => '\u{201d}',
@@ -327,13 +328,13 @@ fn closes(token: &str, close: char) -> bool {
 }
 
 /// The name in `x: command not found`.
-fn named_before(line: &str, token: &str) -> bool {
+pub(super) fn named_before(line: &str, token: &str) -> bool {
     line.split_once(": command not found")
         .is_some_and(|(before, _)| before.ends_with(token.trim_end_matches(':')))
 }
 
 /// A file name, but no name of an error type.
-fn file_name(word: &str) -> bool {
+pub(super) fn file_name(word: &str) -> bool {
     let last = word.rsplit('.').next().unwrap_or_default();
     let dotted = word.len() > last.len() + 1 && !last.is_empty();
     dotted && !last.ends_with("Error") && !last.ends_with("Exception")

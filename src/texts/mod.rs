@@ -16,6 +16,7 @@ mod goals;
 mod grammar;
 mod japanese;
 mod members;
+mod names;
 mod prose;
 mod refusals;
 mod repetition;
@@ -29,6 +30,7 @@ pub use answers::{acknowledges, informs, tells};
 pub use claims::goal_asks_for_tests;
 pub use errors::{error_class, looks_like_error};
 pub use exits::exit_code_in;
+pub use names::error_names;
 pub use refusals::refused;
 pub use states::pending_state;
 

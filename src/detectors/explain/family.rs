@@ -180,6 +180,7 @@ fn failures(asked: &Asked<'_>, past: &Past<'_>) -> Vec<String> {
         Outcome::Unknown => return vec!["nothing says how the call ended".to_owned()],
     };
     let threshold = past.threshold(asked.settings.failure_loop.threshold);
+    let alike = failure_loop::alike(past, failure);
     let mut said = vec![
         of(
             failure_loop::same_call(past, failure).len(),
@@ -187,11 +188,18 @@ fn failures(asked: &Asked<'_>, past: &Past<'_>) -> Vec<String> {
             "tries of this call that failed with this error",
         ),
         of(
-            failure_loop::alike(past, failure).len(),
+            alike.same_names.len(),
             threshold,
             "tries in a row under nearly equal arguments that failed with this error",
         ),
     ];
+    if alike.all.len() > alike.same_names.len() {
+        said.push(of(
+            alike.all.len(),
+            threshold.saturating_mul(failure_loop::GUESSES),
+            "tries in a row under nearly equal arguments that failed with this kind of error about any name",
+        ));
+    }
     said.extend(row_end(past));
     said
 }

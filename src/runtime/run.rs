@@ -6,6 +6,7 @@ use super::signals::Signals;
 use super::{clock, log};
 use crate::config;
 use crate::control::Logs;
+use crate::steps;
 
 /// Sends all events to the log from now on; for those who speak before [`run`].
 pub fn install_log(logs: &Logs) {
@@ -21,6 +22,8 @@ pub fn run(settings: config::Settings, sources: &[String]) -> Result<End, StartE
         "agent-sentinel {}",
         env!("CARGO_PKG_VERSION")
     );
+    // Before anyone can connect: no request waits for it.
+    steps::prepare();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

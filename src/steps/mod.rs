@@ -14,6 +14,7 @@ mod senders;
 mod settings;
 
 pub use crate::actions::Watch;
+pub use crate::texts::prepare;
 /// How conventions of the user's own are described.
 pub mod conventions {
     pub use crate::dialects::{Condition, Configured, Convention, Key, Part, Place, Role, Source};

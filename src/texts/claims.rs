@@ -3,6 +3,10 @@
 //! Invariant: a claim is a statement of the text itself about what is: negation, conditions, questions,
 //! plans, quotes and code are none, an open "not run" takes a completion back, and checks that are told to
 //! fail take back everything. Work that the writer announces after it takes a completion back as well.
+//!
+//! Cost: bounded by [`WEIGHED_MAX`] beside one look at each sentence. Texts are read from their end, so that what
+//! a writer comes to is what counts: a claim is what a text closes with, and what is weighed last of a text of
+//! thousands of statements (a log that was pasted, a text that runs in circles) would not be a person's claim.
 
 use std::sync::LazyLock;
 
@@ -13,6 +17,9 @@ use super::prose::sentences;
 use super::visible::without_thoughts;
 use super::{chinese, english, french, german, goals, japanese, spanish};
 use crate::model::{Claim, Excerpt};
+
+/// Most sentences of one text in which something speaks and that are weighed, the last ones of it.
+const WEIGHED_MAX: usize = 128;
 
 /// What one sentence says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +36,9 @@ pub(super) struct Said {
 
 /// A language: one file each.
 pub(super) struct Language {
-    /// Judges one sentence in lower case that is no question.
-    pub(super) judge: fn(&str) -> Said,
+    /// Judges one sentence in lower case that is no question; `None` when no word in it speaks, which is told
+    /// cheaply.
+    pub(super) judge: fn(&str) -> Option<Said>,
     /// Whether a sentence holds what takes back a claim that another language reads in it. Only of languages
     /// whose words cannot be those of another.
     pub(super) silences: fn(&str) -> bool,
@@ -97,45 +105,112 @@ pub(super) struct Reading {
 /// Reads the claim of a text; `seen` are its pieces without think blocks.
 pub(super) fn read(text: Excerpt<'_>, seen: [&str; 2]) -> Reading {
     let mut all = Said::default();
-    for (piece, seen) in [text.front(), text.end()].into_iter().zip(seen) {
+    let mut left = WEIGHED_MAX;
+    let mut claimed_later = false;
+    // From the end: the last word holds.
+    for (piece, seen) in [text.front(), text.end()].into_iter().zip(seen).rev() {
         if seen.is_empty() {
             continue;
         }
         let languages = languages(piece);
-        let plans = |heading: &str| languages.iter().any(|language| (language.plans)(heading));
-        sentences(seen, plans, |sentence, question| {
-            if question {
-                return;
-            }
-            let mut here = Said::default();
-            for language in &languages {
-                let said = (language.judge)(sentence);
-                here.claim = here.claim.max(said.claim);
-                here.gap |= said.gap;
-                here.failing |= said.failing;
-                here.ahead |= said.ahead;
-            }
-            // "\u{786e}\u{4fdd} all tests pass": one language claims, another one asks for it.
-            let claims = here.claim != Claim::None && !sentence.is_ascii();
-            if claims
-                && languages
-                    .iter()
-                    .any(|language| (language.silences)(sentence))
-            {
-                here.claim = Claim::None;
-            }
+        let own = statements(seen, &languages);
+        for sentence in own.backwards() {
+            let Some(here) = weigh(sentence, &languages) else {
+                continue;
+            };
             all.claim = all.claim.max(here.claim);
             all.gap |= here.gap;
             all.failing |= here.failing;
-            // The later word holds: "I need to fix it. Fixed." is done.
-            all.ahead = here.ahead || (all.ahead && here.claim == Claim::None);
-        });
+            // "I need to fix it. Fixed." is done.
+            all.ahead |= here.ahead && !claimed_later;
+            claimed_later |= here.claim != Claim::None;
+            left -= 1;
+            if left == 0 {
+                return all.into();
+            }
+        }
     }
-    let withdrawn = all.failing || ((all.gap || all.ahead) && all.claim == Claim::Done);
-    Reading {
-        claim: if withdrawn { Claim::None } else { all.claim },
-        honest_gap: all.gap || all.failing,
+    all.into()
+}
+
+impl From<Said> for Reading {
+    fn from(all: Said) -> Self {
+        let withdrawn = all.failing || ((all.gap || all.ahead) && all.claim == Claim::Done);
+        Self {
+            claim: if withdrawn { Claim::None } else { all.claim },
+            honest_gap: all.gap || all.failing,
+        }
     }
+}
+
+/// Sentences one behind the other.
+#[derive(Debug, Default)]
+struct Statements {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Statements {
+    fn backwards(&self) -> impl Iterator<Item = &str> {
+        let starts = self.ends.iter().rev().skip(1).copied().chain([0]);
+        self.ends
+            .iter()
+            .rev()
+            .zip(starts)
+            .filter_map(|(end, start)| self.text.get(start..*end))
+    }
+}
+
+/// The sentences of a text that state something.
+fn statements(seen: &str, languages: &[&Language]) -> Statements {
+    let mut own = Statements {
+        text: String::with_capacity(seen.len()),
+        ends: Vec::new(),
+    };
+    let plans = |heading: &str| languages.iter().any(|language| (language.plans)(heading));
+    sentences(seen, plans, |sentence, question| {
+        if !question {
+            own.text.push_str(sentence);
+            own.ends.push(own.text.len());
+        }
+    });
+    own
+}
+
+/// What a sentence says in any of the languages; `None` when nothing in it speaks.
+fn weigh(sentence: &str, languages: &[&Language]) -> Option<Said> {
+    let mut here: Option<Said> = None;
+    for said in languages
+        .iter()
+        .filter_map(|language| (language.judge)(sentence))
+    {
+        let here = here.get_or_insert_default();
+        here.claim = here.claim.max(said.claim);
+        here.gap |= said.gap;
+        here.failing |= said.failing;
+        here.ahead |= said.ahead;
+    }
+    let mut here = here?;
+    // "\u{786e}\u{4fdd} all tests pass": one language claims, another one asks for it.
+    if here.claim != Claim::None
+        && !sentence.is_ascii()
+        && languages
+            .iter()
+            .any(|language| (language.silences)(sentence))
+    {
+        here.claim = Claim::None;
+    }
+    Some(here)
+}
+
+/// Builds what all languages are read by, so that no text has to wait for it.
+pub(super) fn prepare() {
+    for language in LANGUAGES {
+        // The answers do not matter: the first question builds the tables.
+        let _ = (language.judge)("tests");
+        let _ = (language.silences)("tests");
+    }
+    let _ = languages("tests");
 }
 
 /// Whether a goal asks for tests to be run or to pass.
@@ -162,6 +237,34 @@ pub fn goal_asks_for_tests<'a>(text: impl Into<Excerpt<'a>>) -> bool {
 mod tests {
     use crate::model::Claim;
     use crate::texts::read;
+
+    #[test]
+    fn the_last_word_of_a_long_text_counts() {
+        let many = "The parser is fixed. ".repeat(super::WEIGHED_MAX);
+        assert_eq!(read(many.as_str()).claim, Claim::Done);
+        assert_eq!(
+            read(format!("{many}All tests pass.").as_str()).claim,
+            Claim::ChecksPassed
+        );
+        let facts = read(format!("{many}I did not run the tests.").as_str());
+        assert_eq!((facts.claim, facts.honest_gap), (Claim::None, true));
+        // So far back nothing is weighed.
+        assert_eq!(
+            read(format!("All tests pass. {many}").as_str()).claim,
+            Claim::Done
+        );
+        // What does not speak does not count.
+        let quiet = "Blue water flows under old bridges. ".repeat(1000);
+        assert_eq!(
+            read(format!("All tests pass. {quiet}").as_str()).claim,
+            Claim::ChecksPassed
+        );
+        assert_eq!(read("I need to fix it. It is fixed.").claim, Claim::Done);
+        assert_eq!(
+            read("It is fixed. I need to run the tests.").claim,
+            Claim::None
+        );
+    }
 
     #[test]
     fn other_languages() {

@@ -159,10 +159,8 @@ const STEMS: &[&str] = &[
     "bereit ",
 ];
 
-fn judge(sentence: &str) -> Said {
-    COMPILED
-        .as_ref()
-        .map_or_else(Said::default, |grammar| grammar.judge(sentence))
+fn judge(sentence: &str) -> Option<Said> {
+    COMPILED.as_ref()?.judge(sentence)
 }
 
 fn plans(heading: &str) -> bool {

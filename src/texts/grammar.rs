@@ -81,15 +81,15 @@ impl Compiled {
         })
     }
 
-    /// Judges a sentence.
-    pub(super) fn judge(&self, sentence: &str) -> Said {
+    /// Judges a sentence; `None` when nothing in it speaks.
+    pub(super) fn judge(&self, sentence: &str) -> Option<Said> {
         let text = spaced(sentence);
         if !self.speaks.is_match(&text) {
-            return Said::default();
+            return None;
         }
         let text = self.benign.replace_all(&text, " ");
         if self.conditions.is_match(&text) {
-            return Said::default();
+            return Some(Said::default());
         }
         let failing = self.failing.is_match(&text);
         let gap = self.gaps.is_match(&text);
@@ -104,12 +104,12 @@ impl Compiled {
         } else {
             Claim::None
         };
-        Said {
+        Some(Said {
             claim,
             gap,
             failing,
             ahead: false,
-        }
+        })
     }
 
     /// Whether the sentence holds what takes back a claim made in it, in whatever language.

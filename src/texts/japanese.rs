@@ -130,10 +130,8 @@ const STEMS: &[&str] = &[
     "未",
 ];
 
-fn judge(sentence: &str) -> Said {
-    COMPILED
-        .as_ref()
-        .map_or_else(Said::default, |grammar| grammar.judge(sentence))
+fn judge(sentence: &str) -> Option<Said> {
+    COMPILED.as_ref()?.judge(sentence)
 }
 
 fn silences(sentence: &str) -> bool {

@@ -161,10 +161,8 @@ const STEMS: &[&str] = &[
     "sin err",
 ];
 
-fn judge(sentence: &str) -> Said {
-    COMPILED
-        .as_ref()
-        .map_or_else(Said::default, |grammar| grammar.judge(sentence))
+fn judge(sentence: &str) -> Option<Said> {
+    COMPILED.as_ref()?.judge(sentence)
 }
 
 fn plans(heading: &str) -> bool {

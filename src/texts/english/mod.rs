@@ -53,19 +53,19 @@ fn plans(heading: &str) -> bool {
     PLANS.iter().any(|word| heading.contains(word))
 }
 
-/// Judges one sentence.
-fn judge(sentence: &str) -> Said {
+/// Judges one sentence; `None` when nothing in it speaks.
+fn judge(sentence: &str) -> Option<Said> {
     let mut said = Said {
         ahead: ahead::lies_ahead(sentence),
         ..Said::default()
     };
     if !touches(sentence) {
-        return said;
+        return said.ahead.then_some(said);
     }
     let clauses = clauses(sentence);
     let touched = |word: &Word<'_>| word.kinds & TOUCHES != 0;
     if !clauses.iter().flatten().any(touched) {
-        return said;
+        return said.ahead.then_some(said);
     }
     let names_checks = clauses.iter().flatten().any(|word| word.is(Kind::Check));
     let counts = clauses
@@ -99,7 +99,7 @@ fn judge(sentence: &str) -> Said {
         });
         planned_before = clause.iter().any(|word| word.is(Kind::Plan));
     }
-    said
+    Some(said)
 }
 
 /// The strongest claim of a clause, and where it begins.

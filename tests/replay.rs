@@ -201,7 +201,17 @@ fn strangers_names_cannot_touch_the_terminal() {
         });
         assert_eq!(bad, None, "{arguments:?}:\n{shown}");
     }
-    assert!(text(&[path]).contains("rm\\x1b[2J\\u{202e}txt\\r\\n\\u{9b}31m"));
+    let shown = "rm\\x1b[2J\\u{202e}txt\\r\\n\\u{9b}31m";
+    assert!(text(&[path]).contains(shown));
+    // Records hold nothing of the kind either, and say of names what the timeline says; ids are exact.
+    let records = out(&run(&["--format", "json", "--sessions", path]));
+    let raw = |c: char| c != '\n' && agent_sentinel::model::is_unseen(c);
+    assert_eq!(records.chars().find(|c| raw(*c)), None, "{records}");
+    let first: serde_json::Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
+    assert_eq!(first["tool"], shown);
+    assert_eq!(first["agent"], "eve\\u{200b}\\x1b[31m");
+    assert!(first["message"].as_str().unwrap().contains(shown));
+    assert_eq!(first["session"], "s\u{1b}[5m\u{2066}\n");
 }
 
 /// A second service without content, so that something is not assessed.

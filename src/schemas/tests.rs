@@ -96,40 +96,17 @@ fn a12_types_members_and_bounds() {
     assert_eq!(&*breach.unwrap().pointer, "");
 }
 
-/// An inner `$id` is a new base: `#/$defs/v` below it is that of the part.
-#[test]
-fn a12_what_references_mean_is_known_or_not_assessed() {
-    let with = |more: Value| {
-        let mut schema = json!({
-            "type": "object",
-            "properties": {"a": {"$ref": "#/$defs/v"}},
-            "$defs": {"v": {"type": "integer"}},
-        });
-        let members = schema.as_object_mut().expect("an object");
-        members.extend(more.as_object().expect("an object").clone());
-        compile(&schema.to_string())
-    };
-    let breaks = |schema: Option<Schema>| {
-        let said = schema.map(|schema| told(&schema, r#"{"a": {}}"#));
-        said.is_some_and(|said| said == "type /a")
-    };
-    assert!(breaks(with(json!({}))));
-    assert!(breaks(with(json!({"$id": "https://example.com/tool"}))));
-    for dialect in [
-        "http://json-schema.org/draft-04/schema#",
-        "http://json-schema.org/draft-07/schema",
-        "https://json-schema.org/draft/2019-09/schema",
-        "https://json-schema.org/draft/2020-12/schema",
-    ] {
-        assert!(breaks(with(json!({"$schema": dialect}))), "{dialect}");
-    }
-    let part = |name: &str, id: &str| {
-        let mut part = json!({"$defs": {"v": {"type": "object"}},
-                              "properties": {"a": {"$ref": "#/$defs/v"}}});
-        part[name] = json!(id);
-        part
-    };
-    for (why, more) in [
+/// A part with a definition of its own, and a base or a name.
+fn part(name: &str, id: &str) -> Value {
+    let mut part = json!({"$defs": {"v": {"type": "object"}},
+                          "properties": {"a": {"$ref": "#/$defs/v"}}});
+    part[name] = json!(id);
+    part
+}
+
+/// What is added to a schema that makes it one that is not understood.
+fn not_understood() -> Vec<(&'static str, Value)> {
+    vec![
         (
             "a dialect of its own",
             json!({"$schema": "https://example.com/mine"}),
@@ -182,7 +159,37 @@ fn a12_what_references_mean_is_known_or_not_assessed() {
             "a recursive one",
             json!({"properties": {"a": {"$recursiveRef": "#"}}}),
         ),
+    ]
+}
+
+/// An inner `$id` is a new base: `#/$defs/v` below it is that of the part.
+#[test]
+fn a12_what_references_mean_is_known_or_not_assessed() {
+    let with = |more: Value| {
+        let mut schema = json!({
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/v"}},
+            "$defs": {"v": {"type": "integer"}},
+        });
+        let members = schema.as_object_mut().expect("an object");
+        members.extend(more.as_object().expect("an object").clone());
+        compile(&schema.to_string())
+    };
+    let breaks = |schema: Option<Schema>| {
+        let said = schema.map(|schema| told(&schema, r#"{"a": {}}"#));
+        said.is_some_and(|said| said == "type /a")
+    };
+    assert!(breaks(with(json!({}))));
+    assert!(breaks(with(json!({"$id": "https://example.com/tool"}))));
+    for dialect in [
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-07/schema",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
     ] {
+        assert!(breaks(with(json!({"$schema": dialect}))), "{dialect}");
+    }
+    for (why, more) in not_understood() {
         assert!(with(more).is_none(), "{why}");
     }
     // A base without references below it, a mere name, and a member that is called so change nothing.

@@ -151,7 +151,7 @@ fn every_key_of_the_processor() {
          workspace: {root: /srv, home: /home/a}, tools: {run_checks: verify, 'my_*': edit}, show_signature: true, \
          detectors: {stuck: {threshold: 4, severity: critical}, \
          error_rate: {rules: aware}, novel_host: {rules: aware, tools: {'wait_*': {ignore: true}}}, stutter: {enabled: false}}, overrides: [], ignore: [], policy: {cooldown: 0s}, mode: observe, \
-         annotate: {status: error_if_unset, late: span, evidence: none, emit_evaluation_event: true, trace_url: x}, \
+         annotate: {status: error_if_unset, late: span, evidence: none, emit_evaluation_event: true, trace_url: ''}, \
          max_held: 1KiB, max_clock_skew: 1s",
     );
     let (settings, warnings) = load(&text).unwrap();
@@ -367,7 +367,10 @@ fn overrides_reach_every_key() {
     let overrides = [
         ("processors.anomaly.settle", "2s"),
         ("processors::anomaly::detectors::stuck", "{threshold: 5}"),
-        ("processors.anomaly.detectors.loop.window", "${env:FIVE}"),
+        (
+            "processors.anomaly.detectors.error_rate.window",
+            "${env:FIVE}",
+        ),
         ("exporters.debug.verbosity", "basic"),
         ("service.pipelines.traces.exporters", "[debug]"),
     ];
@@ -377,7 +380,7 @@ fn overrides_reach_every_key() {
         sessions::Settle::Fixed(Duration::from_secs(2))
     );
     assert_eq!(settings.engine.detectors.stuck.threshold, 5);
-    assert_eq!(settings.engine.detectors.r#loop.window, 5);
+    assert_eq!(settings.engine.detectors.error_rate.window, 5);
     let report = set(
         &text,
         &[
@@ -457,6 +460,342 @@ fn for_replay_only_the_processor_counts() {
     assert_eq!(settings.engine.sessions.max_held, 8);
     let (settings, _) = config::load_for(Purpose::Replay, &[], &[], &env, NOW).unwrap();
     assert_eq!(settings.engine.sessions.max_held, 64 << 20);
+}
+
+/// One value that cannot be, for every key of every detector: what is reported stands at file, line and key, and says
+/// what to write.
+#[test]
+#[expect(clippy::too_many_lines, reason = "one table")]
+fn every_key_of_every_detector_is_checked() {
+    let common = [
+        ("enabled", "maybe"),
+        ("severity", "fatal"),
+        ("rules", "own"),
+        ("emit", "false"),
+        ("tools", "[a]"),
+    ];
+    let own = [
+        ("stuck", "threshold", "1"),
+        ("stuck", "threshold", "many"),
+        ("stuck", "threshold", "2049"),
+        ("failure_loop", "threshold", "0"),
+        ("ping_pong", "window", "3"),
+        ("ping_pong", "window", "100000"),
+        ("loop", "window", "5"),
+        ("loop", "window", "-20"),
+        ("loop", "min_repeats", "1"),
+        ("loop", "min_repeats", "7"),
+        ("transition_repeat", "window", "5000"),
+        ("transition_repeat", "repeats", "1"),
+        ("transition_repeat", "repeats", "10"),
+        ("transition_repeat", "neutralize_volatile", "on"),
+        ("empty_response", "threshold", "1"),
+        ("empty_response", "threshold", "17"),
+        ("empty_response", "max_chars", "-1"),
+        ("error_rate", "threshold", "0"),
+        ("error_rate", "threshold", "50"),
+        ("error_rate", "window", "1"),
+        ("error_rate", "unit", "calls"),
+        ("premature_victory", "clock_tolerance", "1h"),
+        ("premature_victory", "clock_tolerance", "1"),
+        ("stutter", "ngram", "3"),
+        ("stutter", "max_entropy", "100"),
+        ("stutter", "max_entropy", "-1"),
+        ("stutter", "min_tokens", "1000000"),
+        ("goal_drift", "window", "2"),
+        ("goal_drift", "window", "100000"),
+        ("scope_escape", "allowed_dirs", "/data"),
+        ("write_storm", "limit", "0"),
+        ("write_storm", "limit", "2000"),
+        ("write_storm", "window", "0s"),
+        ("novel_host", "known_hosts", "['*']"),
+        ("novel_host", "allow_cidrs", "['0.0.0.0/0']"),
+        ("novel_host", "preset", "all"),
+        ("budget_steps", "max", "0"),
+        ("budget_steps", "max", "-1"),
+        ("budget_steps", "scope", "run"),
+        ("budget_cost", "max_usd", "0"),
+        ("budget_cost", "max_usd", "-5"),
+        ("budget_cost", "scope", "run"),
+        ("budget_time", "max", "0s"),
+        ("budget_time", "max", "60"),
+        ("budget_time", "idle", "0s"),
+        ("budget_time", "scope", "run"),
+    ];
+    let types = detectors::Descriptor::ALL.map(|one| one.anomaly.name());
+    let all = types
+        .iter()
+        .flat_map(|name| common.map(|(key, value)| (*name, key, value)));
+    let mut checked = std::collections::BTreeSet::new();
+    for (name, key, value) in all.chain(own) {
+        checked.insert((name, key));
+        for (over, line) in [(false, 5), (true, 8)] {
+            // What decides how spans are read is refused in an override for that reason already.
+            let reading = [("scope_escape", "allowed_dirs"), ("scope_escape", "rules")];
+            let reading = reading
+                .iter()
+                .chain(&[("write_storm", "rules"), ("novel_host", "rules")]);
+            if over && reading.into_iter().any(|one| *one == (name, key)) {
+                continue;
+            }
+            let wrong = format!("{name}: {{{key}: {value}}}");
+            let (first, second) = if over {
+                ("loop: {}", wrong.as_str())
+            } else {
+                (wrong.as_str(), "stuck: {severity: info}")
+            };
+            let text = format!(
+                "receivers: {{otlp: {{}}}}\nprocessors:\n  anomaly:\n    detectors:\n      {first}\n    \
+                 overrides:\n      - match: {{service.name: x}}\n        detectors: {{{second}}}\n\
+                 exporters: {{debug: {{}}}}\n\
+                 service: {{pipelines: {{traces: {{receivers: [otlp], processors: [anomaly], exporters: [debug]}}}}}}\n"
+            );
+            let what = format!("{name}.{key}: {value} over={over}");
+            let report = load(&text).expect_err(&what);
+            let shown = report.to_string();
+            let said: Vec<String> = report.lines().collect();
+            let at = said
+                .iter()
+                .find(|said| said.starts_with(&format!("c.yaml:{line}:")))
+                .unwrap_or_else(|| panic!("{what}: {shown}"));
+            assert_eq!(report.errors(), 1, "{what}: {shown}");
+            let named =
+                at.contains(&format!("`{key}`")) || shown.contains(&format!("{key}: {value}"));
+            assert!(named, "{what}: {shown}");
+            let advised = [
+                "allowed: ",
+                "expected ",
+                "write ",
+                "set `enabled",
+                "was meant",
+                "none would be",
+            ];
+            assert!(
+                advised.iter().any(|words| shown.contains(words)),
+                "{what}: {shown}"
+            );
+        }
+    }
+    // The table of numbers has no key that is not tried here.
+    for key in detectors::keys() {
+        assert!(checked.contains(&(key.anomaly.name(), key.key)), "{key:?}");
+    }
+}
+
+/// What the loader says of the keys of a processor, all lines.
+fn said(keys: &str) -> String {
+    match load(&anomaly(keys)) {
+        Ok((_, warnings)) => warnings.to_string(),
+        Err(report) => report.to_string(),
+    }
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "one table")]
+fn what_cannot_work_is_refused() {
+    for (keys, words) in [
+        (
+            "run: {max_steps: 0}",
+            "`max_steps` is 0, must be at least 1",
+        ),
+        (
+            "run: {max_steps: -1}",
+            "expected a whole number of 1 or more, found -1",
+        ),
+        (
+            "run: {idle_timeout: 0s}",
+            "allowed: a duration of 1s or more",
+        ),
+        (
+            "conversation: {idle_timeout: 0s}",
+            "allowed: a duration of 1s or more",
+        ),
+        (
+            "max_state: 7",
+            "`max_state` is 7 bytes, must be at least 1MiB",
+        ),
+        ("settle: 1h", "`settle` is 1h, must be at most 10m"),
+        ("workspace: {root: []}", "without a directory"),
+        ("workspace: {root: /}", "`/` is everything there is"),
+        (
+            "workspace: {root: '~'}",
+            "`~` stands for `workspace.home`, which is not set",
+        ),
+        (
+            "workspace: {root: '~', home: /}",
+            "`~` is everything there is",
+        ),
+        ("workspace: {root: 'C:\\'}", "is everything there is"),
+        (
+            "workspace: {root: [/a, infer]}",
+            "nothing is ever inferred beside `/a`",
+        ),
+        ("workspace: {root: [/a, b]}", "no absolute"),
+        (
+            "workspace: {root: /a, home: b}",
+            "`b` is no absolute directory",
+        ),
+        (
+            "detectors: {scope_escape: {allowed_dirs: [/a, b/c]}}",
+            "`b/c` is no absolute directory",
+        ),
+        (
+            "detectors: {scope_escape: {allowed_dirs: [/]}}",
+            "`/` is everything there is",
+        ),
+        (
+            "detectors: {budget_time: {enabled: true}}",
+            "`budget_time` has no limit",
+        ),
+        (
+            "detectors: {budget_steps: {enabled: true, scope: agent}}",
+            "`budget_steps` has no limit",
+        ),
+        (
+            "detectors: {budget_cost: {enabled: true, max_usd: null}}",
+            "`budget_cost` has no limit",
+        ),
+        (
+            "detectors: {budget_time: {max: 1m, idle: 2m}}",
+            "can never be reached",
+        ),
+        (
+            "detectors: {stutter: {rules: source, ngram: 3}}",
+            "allowed: 4 only",
+        ),
+        (
+            "detectors: {stutter: {max_entropy: 1.5}}",
+            "means nothing but with `rules: source`",
+        ),
+        (
+            "detectors: {goal_drift: {enabled: true, rules: source}}",
+            "means nothing but with `rules: aware`",
+        ),
+        (
+            "annotate: {trace_url: 'https://x/{trace}'}",
+            "there is no `{trace}` to fill in",
+        ),
+        ("annotate: {trace_url: 'x/{trace_id}'}", "is no URL"),
+        (
+            "annotate: {trace_url: 'https://x/'}",
+            "every link would be the same",
+        ),
+        (
+            "annotate: {trace_url: 'https://x/{trace_id}'}",
+            "writes no links yet",
+        ),
+        (
+            "overrides: [{match: {tool: ''}, emit: off}]",
+            "an empty text matches nothing",
+        ),
+        (
+            "overrides: [{match: {service.name: x}}]",
+            "this entry changes nothing",
+        ),
+        (
+            "overrides: [{match: {service.name: x}, detectors: {stuck: {threshold: 3}}}]",
+            "this entry changes nothing",
+        ),
+        (
+            "overrides: [{match: {tool: x}, detectors: {stutter: {enabled: false}}}]",
+            "this never applies",
+        ),
+        (
+            "overrides: [{match: {tool: x}, detectors: {premature_victory: {emit: off}}}]",
+            "this never applies",
+        ),
+        (
+            "overrides: [{match: {tool: x}, stuck: {threshold: 5}}]",
+            "detectors: {stuck: ...}",
+        ),
+        (
+            "overrides: [{match: {tool: x}, threshold: 5}]",
+            "detectors: {stuck: {threshold: ...}}",
+        ),
+        (
+            "overrides: [{match: {}, tool: x, emit: off}]",
+            "match: {tool: ...}",
+        ),
+        (
+            "overrides: [{match: {}, emit: false}]",
+            "did you mean `off`?",
+        ),
+        (
+            "overrides: [{match: {service: x}, emit: off}]",
+            "did you mean `service.name`?",
+        ),
+        (
+            "overrides: [{match: {environment: x}, emit: off}]",
+            "did you mean `deployment.environment.name`?",
+        ),
+        (
+            "detectors: {stuck: {poll: true}}",
+            "tools: {\"name\": {poll: ...}}",
+        ),
+        ("tools: {'': edit}", "an empty text matches nothing"),
+    ] {
+        let said = said(keys);
+        assert!(said.contains(words), "{keys}: {said}");
+    }
+    for fine in [
+        "max_held: 0",
+        "workspace: {root: [infer, '/srv/{resource.a}']}",
+        "workspace: {root: '~/work', home: /home/a}",
+        "rules: source, workspace: {root: /a}, detectors: {scope_escape: {allowed_dirs: [' b']}, \
+         write_storm: {limit: -1, window: 0s}, budget_steps: {max: 0}, budget_cost: {max_usd: 0}, \
+         transition_repeat: {repeats: 10000}}",
+        "overrides: [{match: {service.name: x}}, {match: {}, emit: off}]",
+    ] {
+        assert_eq!(said(fine), "", "{fine}");
+    }
+}
+
+#[test]
+fn a_wrong_glob_is_pointed_at() {
+    let said = said("tools: {my_tool: edit, 'run_[': verify}");
+    assert!(said.contains("c.yaml:3:47: `run_[` is no glob"), "{said}");
+}
+
+#[test]
+fn all_of_an_ignored_finding_is_checked_at_once() {
+    let keys = "ignore: [{until: tomorrow, reason: '', agent: '{a', services: x}, \
+                {type: stuck, fingerprint: 9c1d0a77e4b2f031, service: '*'}, \
+                {type: stuck, fingerprint: 9c1d0a77e4b2f031}]";
+    let report = load(&anomaly(keys)).unwrap_err();
+    for words in [
+        "`type` is missing here",
+        "`fingerprint` is missing here",
+        "`tomorrow` is no date",
+        "an empty `reason`",
+        "`{a` is no glob",
+        "unknown key `services`",
+        "this finding is ignored already (by this entry: c.yaml:3:",
+    ] {
+        assert!(report.to_string().contains(words), "{words}: {report}");
+    }
+    assert_eq!(report.errors(), 7, "{report}");
+}
+
+/// Roles stand in one table: what is read, what a message lists, what the documentation lists.
+#[test]
+fn roles_are_the_same_everywhere() {
+    let page = std::fs::read_to_string(root("docs/configuration.md")).unwrap();
+    let listed = page
+        .split("Roles: ")
+        .nth(1)
+        .unwrap()
+        .split(". ")
+        .next()
+        .unwrap();
+    let listed: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+    assert_eq!(listed, Role::NAMES.map(|(name, _)| name));
+    let said = said("tools: {mine: editor}").replace("\n          ", " ");
+    let names = Role::NAMES.map(|(name, _)| name).join(", ");
+    assert!(said.contains(&format!("allowed: {names}")), "{said}");
+    for (name, role) in Role::NAMES {
+        let (settings, _) = load(&anomaly(&format!("tools: {{mine: {name}}}"))).unwrap();
+        assert_eq!(settings.steps.tools.of("mine"), Some(role));
+    }
 }
 
 #[test]

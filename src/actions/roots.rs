@@ -181,7 +181,7 @@ mod tests {
         ] {
             assert_eq!(filled(json), expected, "{json}");
         }
-        let infer: Roots = serde_json::from_str(r#"["infer", "/b"]"#).unwrap();
+        let infer: Roots = serde_json::from_str(r#"["infer", "{resource.b}"]"#).unwrap();
         assert!(infer.infers() && !infer.reads_spans());
         assert!(Roots::one("{span.a}").unwrap().reads_spans());
     }

@@ -32,7 +32,7 @@ pub struct Workspace {
 /// Roles for tools by name, globs allowed (`run_*: verify`), compared without case. Of several globs that
 /// match, the longest wins.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(try_from = "BTreeMap<String, RoleName>")]
+#[serde(try_from = "BTreeMap<String, Role>")]
 pub struct Roles {
     rules: Vec<(GlobMatcher, Role)>,
 }
@@ -66,50 +66,11 @@ impl Roles {
     }
 }
 
-impl TryFrom<BTreeMap<String, RoleName>> for Roles {
+impl TryFrom<BTreeMap<String, Role>> for Roles {
     type Error = globset::Error;
 
-    fn try_from(rules: BTreeMap<String, RoleName>) -> Result<Self, globset::Error> {
-        Self::new(
-            rules
-                .iter()
-                .map(|(glob, role)| (glob.as_str(), role.role())),
-        )
-    }
-}
-
-/// Roles as they are written in configuration.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum RoleName {
-    Edit,
-    Verify,
-    Shell,
-    Read,
-    Fetch,
-    Search,
-    Delegate,
-    Poll,
-    Wait,
-    Ask,
-    Other,
-}
-
-impl RoleName {
-    fn role(self) -> Role {
-        match self {
-            Self::Edit => Role::Edit,
-            Self::Verify => Role::Verify,
-            Self::Shell => Role::Shell,
-            Self::Read => Role::Read,
-            Self::Fetch => Role::Fetch,
-            Self::Search => Role::Search,
-            Self::Delegate => Role::Delegate,
-            Self::Poll => Role::Poll,
-            Self::Wait => Role::Wait,
-            Self::Ask => Role::Ask,
-            Self::Other => Role::Other,
-        }
+    fn try_from(rules: BTreeMap<String, Role>) -> Result<Self, globset::Error> {
+        Self::new(rules.iter().map(|(glob, role)| (glob.as_str(), *role)))
     }
 }
 
@@ -126,6 +87,22 @@ mod tests {
         assert_eq!(settings.tools.of("Run_Checks"), Some(Role::Verify));
         assert_eq!(settings.tools.of("my_writer"), Some(Role::Edit));
         assert_eq!(settings.tools.of("x"), Some(Role::Other));
+    }
+
+    #[test]
+    fn every_role_may_be_given() {
+        for (name, role) in Role::NAMES {
+            let json = format!(r#"{{"tools": {{"mine": "{name}"}}}}"#);
+            let settings: Settings = serde_json::from_str(&json).unwrap();
+            assert_eq!(settings.tools.of("mine"), Some(role));
+        }
+        let unknown = serde_json::from_str::<Role>("\"none\"")
+            .unwrap_err()
+            .to_string();
+        for (name, _) in Role::NAMES {
+            assert!(unknown.contains(&format!("`{name}`")), "{unknown}");
+        }
+        assert_eq!(unknown.matches('`').count(), 2 * (Role::NAMES.len() + 1));
     }
 
     #[test]

@@ -15,8 +15,11 @@ use crate::steps;
 
 use super::detectors::Written;
 use super::dialects;
+use super::globs;
 use super::ignore;
+use super::limits;
 use super::overrides::Processor;
+use super::places;
 use super::problems::Problems;
 use super::report::Problem;
 use super::tree::{Entry, Node, Value};
@@ -123,6 +126,12 @@ pub(super) fn read(entry: &Entry, now: Timestamp, problems: &mut Problems) -> Op
 fn reading(entry: &Entry, problems: &mut Problems) -> steps::Settings {
     let keys = entry.value.entries().iter();
     let keys = keys.filter(|entry| OF_STEPS.contains(&entry.key.as_str()));
+    for tool in entry.value.get("tools").map_or(&[][..], Node::entries) {
+        if let Some(problem) = globs::fault(&tool.key, tool.key_place) {
+            problems.push(problem);
+            problems.drop(tool.key_place);
+        }
+    }
     let part = Node {
         place: entry.value.place,
         value: Value::Map(keys.cloned().collect()),
@@ -143,6 +152,8 @@ fn judging(
         place: entry.shown(),
     }
     .check(&typed.detectors, typed.rules, problems);
+    let scope = typed.detectors.scope_escape.rules.unwrap_or(typed.rules);
+    places::check(entry, scope, problems);
     let processor = Processor {
         entry,
         base: &typed.detectors,
@@ -152,20 +163,22 @@ fn judging(
     let ignore = ignore::read(entry.value.entry("ignore"), now, problems);
     let join_conversations = join_conversations(entry, &typed.group_by, problems);
     let source = typed.rules == Rules::Source;
+    let sessions = sessions::Settings {
+        join_conversations,
+        turn: typed.turn,
+        settle: typed.settle,
+        source,
+        max_state: typed.max_state,
+        run: typed.run,
+        conversation: typed.conversation,
+        max_held: typed.max_held,
+        max_clock_skew: typed.max_clock_skew,
+        meters: false,
+        timers: false,
+    };
+    limits::check(entry, &sessions, problems);
     let settings = engine::Settings {
-        sessions: sessions::Settings {
-            join_conversations,
-            turn: typed.turn,
-            settle: typed.settle,
-            source,
-            max_state: typed.max_state,
-            run: typed.run,
-            conversation: typed.conversation,
-            max_held: typed.max_held,
-            max_clock_skew: typed.max_clock_skew,
-            meters: false,
-            timers: false,
-        },
+        sessions,
         detectors: typed.detectors,
         overrides,
         ignore,

@@ -1,7 +1,7 @@
 //! Settings of the detectors: what cannot be, said where it stands. For the processor's own and for those
 //! of an override alike.
 
-use crate::detectors::{Rules, Settings, descriptor};
+use crate::detectors::{self, Rules, Settings, descriptor};
 use crate::model::AnomalyType;
 
 use super::problems::Problems;
@@ -65,11 +65,101 @@ impl<'a> Written<'a> {
             problems.push(found.helps(problem.help));
         }
         self.lacking(&lacking, problems);
+        self.without_limit(settings, problems);
+        self.numbers(settings, rules, problems);
+        self.unheeded(settings, rules, problems);
         let one_world = mixed.is_none();
         if let Some(message) = mixed {
             self.mixed(message, problems);
         }
         one_world
+    }
+
+    /// Budgets that somebody wants in so many words, and that have nothing to watch.
+    fn without_limit(&self, settings: &Settings, problems: &mut Problems) {
+        let time = &settings.budget_time;
+        let limits = [
+            (
+                "budget_steps",
+                "max",
+                "200",
+                settings.budget_steps.max.is_some(),
+            ),
+            (
+                "budget_cost",
+                "max_usd",
+                "5",
+                settings.budget_cost.max_usd.is_some(),
+            ),
+            (
+                "budget_time",
+                "max",
+                "30m",
+                time.max.is_some() || time.idle.is_some(),
+            ),
+        ];
+        for (name, key, example, limited) in limits {
+            let wanted = self.node.and_then(|node| node.at(&[name, "enabled"]));
+            let wanted = wanted.filter(|entry| entry.value.text() == Some("true"));
+            // A limit that is wrong has been reported.
+            let tried = self
+                .node
+                .and_then(|node| node.at(&[name]))
+                .is_some_and(|budget| {
+                    let mut keys = budget.value.entries().iter();
+                    keys.any(|e| {
+                        problems.is_dropped(e.key_place) || problems.is_dropped(e.value.place)
+                    })
+                });
+            if let Some(entry) = wanted
+                && !limited
+                && !tried
+            {
+                problems.push(
+                    Problem::error(
+                        entry.shown(),
+                        format!("`{name}` has no limit: nothing would be watched"),
+                    )
+                    .help(format!(
+                        "write {name}: {{{key}: {example}}}, or leave `enabled` out"
+                    )),
+                );
+            }
+        }
+    }
+
+    /// Numbers that are none: what would be one stands in the table of ranges.
+    fn numbers(&self, settings: &Settings, rules: Rules, problems: &mut Problems) {
+        for key in detectors::keys() {
+            let path = [key.anomaly.name(), key.key];
+            let own = self.own.and_then(|node| node.at(&path));
+            let Some(entry) = own.or_else(|| self.node.and_then(|node| node.at(&path))) else {
+                continue;
+            };
+            if problems.is_dropped(entry.key_place) {
+                let in_force = settings.common(key.anomaly).rules.unwrap_or(rules);
+                problems.expect(entry.shown(), &key.range(in_force).words());
+            }
+        }
+    }
+
+    /// Keys that mean nothing under the rules in force.
+    fn unheeded(&self, settings: &Settings, rules: Rules, problems: &mut Problems) {
+        for (path, heeded_by) in detectors::unheeded(settings, rules) {
+            let own = self.own.and_then(|node| node.at(&path));
+            let Some(entry) = own.or_else(|| self.node.and_then(|node| node.at(&path))) else {
+                continue;
+            };
+            let (name, key) = (path[0], path[1]);
+            let word = match heeded_by {
+                Rules::Aware => "aware",
+                Rules::Source => "source",
+            };
+            let message = format!("`{key}` of `{name}` means nothing but with `rules: {word}`");
+            problems.push(
+                Problem::warning(entry.shown(), message).help("leave it out, or set the rules"),
+            );
+        }
     }
 
     /// Types that this build lacks and that somebody wants: by their thresholds, or in so many words.

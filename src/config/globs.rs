@@ -4,7 +4,7 @@ use globset::{Glob, GlobMatcher};
 
 use super::problems::Problems;
 use super::report::Problem;
-use super::tree::Node;
+use super::tree::{Node, Place};
 
 /// A glob, case as written; `None` when everything is meant, or when it is none: then that is reported.
 pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<GlobMatcher> {
@@ -12,14 +12,21 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<GlobMatcher> 
     if text == "*" {
         return None;
     }
-    match Glob::new(text) {
-        Ok(glob) => Some(glob.compile_matcher()),
-        Err(error) => {
-            problems.push(
-                Problem::error(node.place, format!("`{text}` is no glob: {}", error.kind()))
-                    .help("`*` stands for any text, `?` for one character, `[ab]` and `{a,b}` for one of several"),
-            );
-            None
-        }
+    if let Some(problem) = fault(text, node.place) {
+        problems.push(problem);
+        return None;
     }
+    Glob::new(text).ok().map(|glob| glob.compile_matcher())
+}
+
+/// What is wrong with a glob, if anything.
+pub(super) fn fault(text: &str, place: Place) -> Option<Problem> {
+    let message = match Glob::new(text) {
+        Ok(_) if text.is_empty() => "an empty text matches nothing".to_owned(),
+        Ok(_) => return None,
+        Err(error) => format!("`{text}` is no glob: {}", error.kind()),
+    };
+    Some(Problem::error(place, message).help(
+        "`*` stands for any text, `?` for one character, `[ab]` and `{a,b}` for one of several",
+    ))
 }

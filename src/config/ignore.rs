@@ -12,40 +12,89 @@ use super::suggest;
 use super::tree::{Entry, Node, Place};
 
 /// One entry as written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Written {
-    r#type: String,
-    fingerprint: String,
+    r#type: Option<String>,
+    fingerprint: Option<String>,
     until: Option<String>,
     reason: Option<String>,
     // Read from their nodes, which know where they stand.
-    #[serde(default, rename = "service")]
+    #[serde(rename = "service")]
     _service: Option<String>,
-    #[serde(default, rename = "agent")]
+    #[serde(rename = "agent")]
     _agent: Option<String>,
-    #[serde(default, rename = "tool")]
+    #[serde(rename = "tool")]
     _tool: Option<String>,
 }
+
+/// What makes an entry the same as another: the finding, and whom it is narrowed to.
+type Meant<'a> = (AnomalyType, u64, [Option<&'a str>; 3]);
 
 /// Reads all entries; those whose time is over at `now` are warned about and left out.
 pub(super) fn read(entry: Option<&Entry>, now: Timestamp, problems: &mut Problems) -> Vec<Ignore> {
     let members = entry.map_or(&[][..], |entry| entry.value.members());
-    members
-        .iter()
-        .filter_map(|member| one(member, now, problems))
-        .collect()
+    let mut seen: Vec<(Meant<'_>, Place)> = Vec::new();
+    let mut read = Vec::new();
+    for member in members {
+        let Some(ignore) = one(member, now, problems) else {
+            continue;
+        };
+        let narrowed = ["service", "agent", "tool"].map(|key| member.get(key)?.text());
+        let narrowed = narrowed.map(|text| text.filter(|text| *text != "*"));
+        let meant = (ignore.anomaly, ignore.fingerprint, narrowed);
+        let place = member
+            .entry("fingerprint")
+            .map_or(member.place, Entry::shown);
+        match seen.iter().find(|(other, _)| *other == meant) {
+            Some((_, first)) => problems.push(
+                Problem::error(place, "this finding is ignored already")
+                    .also(*first, "by this entry")
+                    .help("leave one of them out"),
+            ),
+            None => seen.push((meant, place)),
+        }
+        read.push(ignore);
+    }
+    read
 }
 
 fn one(member: &Node, now: Timestamp, problems: &mut Problems) -> Option<Ignore> {
     let written: Written = problems.read_node(member)?;
     let place = |key: &str| member.entry(key).map_or(member.place, Entry::shown);
-    let anomaly = anomaly(&written.r#type, place("type"), problems);
-    let fingerprint = fingerprint(&written.fingerprint, place("fingerprint"), problems);
+    for (key, there) in [
+        ("type", written.r#type.is_some()),
+        ("fingerprint", written.fingerprint.is_some()),
+    ] {
+        // What stands there and is of no use has been reported.
+        let tried = member.get(key).is_some_and(|node| !node.is_null());
+        if !there && !tried {
+            let message = format!("`{key}` is missing here");
+            problems.push(
+                Problem::error(member.place, message)
+                    .help("paste the line that `replay` prints under the finding"),
+            );
+        }
+    }
+    let r#type = written.r#type.as_deref();
+    let anomaly = r#type.and_then(|text| anomaly(text, place("type"), problems));
+    let fingerprint = written.fingerprint.as_deref();
+    let fingerprint =
+        fingerprint.and_then(|text| self::fingerprint(text, place("fingerprint"), problems));
     let until = match &written.until {
         None => Some(None),
         Some(text) => until(text, place("until"), problems).map(Some),
     };
+    if written
+        .reason
+        .as_ref()
+        .is_some_and(|reason| reason.trim().is_empty())
+    {
+        problems.push(
+            Problem::error(place("reason"), "an empty `reason`")
+                .help("say why the finding is fine, or leave `reason` out"),
+        );
+    }
     let mut glob = |key: &str| member.get(key).and_then(|node| globs::read(node, problems));
     let (service, agent, tool) = (glob("service"), glob("agent"), glob("tool"));
     let ignore = Ignore {

@@ -2,21 +2,19 @@
 //!
 //! Invariant: an override's settings are the processor's with its own laid over them, and checked like them.
 
-use globset::GlobMatcher;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::detectors::{self, Override, Rules};
 use crate::model::{AnomalyType, Emit};
-use crate::steps::{Audiences, Condition};
+use crate::steps::Audiences;
 
 use super::detectors::Written;
-use super::globs;
 use super::merge;
 use super::problems::Problems;
 use super::report::Problem;
-use super::suggest;
 use super::tree::{Entry, Node, Place, Value};
+use super::whom::{is_of_match, whom};
 
 /// One entry as written; what has an inside of its own is read by itself.
 #[derive(Debug, Deserialize)]
@@ -29,38 +27,6 @@ struct Typed {
     #[serde(default, rename = "emit")]
     _emit: Option<Emit>,
 }
-
-/// Whom an entry means.
-#[derive(Debug, Default)]
-struct Match {
-    resource: Vec<Condition>,
-    agent: Option<GlobMatcher>,
-    tool: Option<GlobMatcher>,
-    /// Something of it could not be read.
-    broken: bool,
-}
-
-impl Match {
-    fn is_everything(&self) -> bool {
-        !self.broken && self.resource.is_empty() && self.agent.is_none() && self.tool.is_none()
-    }
-}
-
-/// Resource attributes that people match on: for a nearest word, nothing else is refused.
-const KNOWN: [&str; 12] = [
-    "service.name",
-    "service.namespace",
-    "service.version",
-    "service.instance.id",
-    "deployment.environment.name",
-    "deployment.environment",
-    "host.name",
-    "k8s.namespace.name",
-    "k8s.deployment.name",
-    "k8s.cluster.name",
-    "cloud.region",
-    "process.working_directory",
-];
 
 /// What the reading of steps decides, before it is known by whom they are judged: an override comes too late.
 const BEFORE: [(&str, &[&str]); 3] = [
@@ -92,11 +58,14 @@ impl Processor<'_> {
         }
         let mut everything: Option<Place> = None;
         let (mut conditions, mut overrides) = (Vec::new(), Vec::new());
-        for member in members.iter().take(Audiences::MAX) {
+        for (at, member) in members.iter().enumerate().take(Audiences::MAX) {
+            misplaced(member, problems);
             let Some(_) = problems.read_node::<Typed>(member) else {
                 continue;
             };
+            let errors = problems.errors();
             let meant = whom(member, problems);
+            let reached = everything.is_none();
             if let Some(earlier) = everything {
                 problems.push(
                     Problem::warning(shown(member), "this entry is never reached").also(
@@ -108,6 +77,15 @@ impl Processor<'_> {
                 everything = Some(shown(member));
             }
             let settings = self.settings(member, meant.tool.is_some(), problems);
+            // With entries behind it, an entry without changes keeps them from those it means.
+            let same = settings.as_ref() == Some(self.base) && at + 1 == members.len();
+            if same && problems.errors() == errors && reached {
+                problems.push(
+                    Problem::error(shown(member), "this entry changes nothing").help(
+                        "leave it out, or say what is other here under `detectors` or `emit`",
+                    ),
+                );
+            }
             conditions.push(meant.resource);
             overrides.push(Override {
                 agent: meant.agent,
@@ -148,6 +126,9 @@ impl Processor<'_> {
         let one_world = written.check(&settings, self.rules, problems);
         if let Some(own) = own {
             self.too_late(&own.value, problems);
+        }
+        if by_tool {
+            of_replies(own, &settings, problems);
         }
         if by_tool && one_world {
             self.one_family(own, &settings, problems);
@@ -205,6 +186,52 @@ impl Processor<'_> {
     }
 }
 
+/// Detectors that look at answers of models only, under an entry for the calls of some tools.
+fn of_replies(own: Option<&Entry>, settings: &detectors::Settings, problems: &mut Problems) {
+    for entry in own.map_or(&[][..], |own| own.value.entries()) {
+        let anomaly = AnomalyType::ALL
+            .into_iter()
+            .find(|one| one.name() == entry.key);
+        if anomaly.is_some_and(|anomaly| !detectors::judges_calls(anomaly, settings)) {
+            let message = format!(
+                "`{}` judges answers, which are of no tool: this never applies",
+                entry.key
+            );
+            problems.push(
+                Problem::error(entry.key_place, message)
+                    .help("match a service or an agent instead of a tool, or leave it out"),
+            );
+        }
+    }
+}
+
+/// Keys that stand right below an entry and belong somewhere else in it.
+fn misplaced(member: &Node, problems: &mut Problems) {
+    for entry in member.entries() {
+        let key = entry.key.as_str();
+        let detector = AnomalyType::ALL.iter().any(|one| one.name() == key);
+        let help = if ["match", "detectors", "emit"].contains(&key) {
+            continue;
+        } else if detector {
+            format!("it stands under `detectors`: detectors: {{{key}: ...}}")
+        } else if is_of_match(key) {
+            format!("it stands under `match`: match: {{{key}: ...}}")
+        } else if ["enabled", "severity", "rules", "tools"].contains(&key)
+            || detectors::keys().any(|one| one.key == key)
+        {
+            format!("it stands under a detector: detectors: {{stuck: {{{key}: ...}}}}")
+        } else {
+            continue;
+        };
+        problems.push(
+            Problem::error(entry.key_place, format!("`{key}` is no key of an override"))
+                .help(help)
+                .help("allowed: match, detectors, emit"),
+        );
+        problems.drop(entry.key_place);
+    }
+}
+
 /// Writes an entry's `emit` into each detector that has none of its own in the same entry.
 fn tell_all(merged: &mut Node, own: Option<&Node>, emit: &Entry) {
     let place = merged.place;
@@ -242,87 +269,4 @@ fn shown(member: &Node) -> Place {
         .entries()
         .first()
         .map_or(member.place, |entry| entry.key_place)
-}
-
-fn whom(member: &Node, problems: &mut Problems) -> Match {
-    let mut meant = Match::default();
-    let Some(node) = member.get("match") else {
-        meant.broken = true;
-        return meant;
-    };
-    if !matches!(node.value, Value::Map(_)) {
-        problems.push(
-            Problem::error(node.place, "expected a map of keys and globs")
-                .help("write {service.name: \"etl-*\"}, and {} for everything"),
-        );
-        meant.broken = true;
-        return meant;
-    }
-    let errors = problems.errors();
-    for entry in node.entries() {
-        if problems.is_dropped(entry.key_place) || !is_key(entry, problems) {
-            continue;
-        }
-        if entry.value.text().is_none() {
-            problems.push(
-                Problem::error(
-                    entry.key_place,
-                    format!("expected a glob for `{}`", entry.key),
-                )
-                .help("one text, as \"etl-*\"; for several write \"{etl,batch}-*\""),
-            );
-            continue;
-        }
-        let glob = globs::read(&entry.value, problems);
-        match entry.key.as_str() {
-            "agent" => meant.agent = glob,
-            "tool" => meant.tool = glob,
-            key => meant.resource.extend(glob.map(|value| Condition {
-                key: key.to_owned(),
-                value,
-            })),
-        }
-    }
-    meant.broken = problems.errors() > errors;
-    meant
-}
-
-/// Whether a key of `match` is one: `agent`, `tool`, or anything that may be a resource attribute.
-fn is_key(entry: &Entry, problems: &mut Problems) -> bool {
-    let key = entry.key.as_str();
-    if ["agent", "tool"].contains(&key) || KNOWN.contains(&key) {
-        return true;
-    }
-    let allowed = [
-        "agent",
-        "tool",
-        "any resource attribute (service.name, ...)",
-    ];
-    if !key.contains('.') {
-        problems.push(suggest::unknown_key(entry.key_place, key, &allowed));
-        return false;
-    }
-    if key.ends_with("agent.name") || key.ends_with("tool.name") {
-        let problem = Problem::error(
-            entry.key_place,
-            format!("`{key}` is an attribute of spans, not of resources"),
-        );
-        let word = if key.ends_with("agent.name") {
-            "agent"
-        } else {
-            "tool"
-        };
-        problems.push(problem.help(format!("write `{word}`")));
-        return false;
-    }
-    if let Some(near) = suggest::nearest(key, &KNOWN) {
-        problems.push(
-            Problem::warning(
-                entry.key_place,
-                format!("no well-known resource attribute is called `{key}`"),
-            )
-            .help(format!("did you mean `{near}`?")),
-        );
-    }
-    true
 }

@@ -39,6 +39,15 @@ impl Problems {
         }
     }
 
+    /// Says of a value that is of no use, where one was reported at `place`, what is allowed there.
+    pub(super) fn expect(&mut self, place: Place, words: &str) {
+        for problem in &mut self.found {
+            if problem.place == Some(place) && problem.grade == Grade::Error {
+                problem.expect(words);
+            }
+        }
+    }
+
     /// Passes over whatever stands at `place` from now on.
     pub(super) fn drop(&self, place: Place) {
         self.dropped.borrow_mut().insert(place);

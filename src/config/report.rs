@@ -27,6 +27,8 @@ pub(super) struct Problem {
     /// A second place that matters, with its label.
     pub(super) also: Option<(Place, &'static str)>,
     pub(super) help: Vec<String>,
+    /// What stands there, when something of another kind was expected.
+    pub(super) found: Option<String>,
 }
 
 impl Problem {
@@ -38,6 +40,7 @@ impl Problem {
             message: message.into(),
             also: None,
             help: Vec::new(),
+            found: None,
         }
     }
 
@@ -49,6 +52,7 @@ impl Problem {
             message: message.into(),
             also: None,
             help: Vec::new(),
+            found: None,
         }
     }
 
@@ -57,6 +61,19 @@ impl Problem {
         Self {
             grade: Grade::Warning,
             ..Self::error(place, message)
+        }
+    }
+
+    /// With what stands there instead of what was expected.
+    pub(super) fn found(mut self, found: String) -> Self {
+        self.found = Some(found);
+        self
+    }
+
+    /// Says more exactly what was expected.
+    pub(super) fn expect(&mut self, expected: &str) {
+        if let Some(found) = &self.found {
+            self.message = format!("expected {expected}, found {found}");
         }
     }
 

@@ -34,9 +34,16 @@ fn fold(name: &str) -> String {
         .collect()
 }
 
+/// Keys of what a detector does differently for a tool, and of no detector itself.
+const OF_TOOLS: [&str; 4] = ["poll", "ignore", "role", "key"];
+
 /// The problem of a key that nobody reads.
 pub(super) fn unknown_key(place: Place, key: &str, allowed: &[&str]) -> Problem {
     let problem = Problem::error(place, format!("unknown key `{key}`"));
+    if OF_TOOLS.contains(&key) && allowed.contains(&"tools") {
+        let line = format!("it stands below a tool's name: tools: {{\"name\": {{{key}: ...}}}}");
+        return problem.help(line).help(wrapped("allowed: ", allowed));
+    }
     advise(problem, key, allowed)
 }
 

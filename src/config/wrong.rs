@@ -85,6 +85,7 @@ impl Wrong {
                     spot.shown,
                     format!("expected {expected}, found {}", spot.found),
                 );
+                let problem = problem.found(spot.found.clone());
                 Some(with_hint(problem, &expected, &spot.found))
             }
             Kind::UnknownKey { key, allowed } => {
@@ -93,7 +94,14 @@ impl Wrong {
             Kind::UnknownWord { word, allowed } => {
                 let word = spot.hide(&word);
                 let problem = Problem::error(spot.shown, format!("unknown value `{word}`"));
-                Some(suggest::advise(problem, &word, allowed))
+                // `off` is a word here, and no switch: what other readers of YAML make of it is no other word.
+                let off = matches!(word.to_ascii_lowercase().as_str(), "false" | "no");
+                let meant = if off && allowed.contains(&"off") {
+                    "off"
+                } else {
+                    word.as_str()
+                };
+                Some(suggest::advise(problem, meant, allowed))
             }
             Kind::Missing { .. } if spot.incomplete => None,
             Kind::Missing { key } => Some(Problem::error(

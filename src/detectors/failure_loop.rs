@@ -134,7 +134,8 @@ impl Detector for FailureLoop {
     }
 
     fn window(&self) -> usize {
-        self.ready.window(self.threshold, 1)
+        // Twice: vague failures count half.
+        self.ready.window(self.threshold, 2)
     }
 
     fn judge(&self, view: &View<'_>) -> Judgement {

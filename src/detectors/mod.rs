@@ -30,6 +30,7 @@ mod ping_pong;
 mod premature_victory;
 #[cfg(test)]
 mod properties;
+mod ranges;
 mod ready;
 mod repeats;
 mod rows;
@@ -59,8 +60,10 @@ pub use goal_drift::Config as GoalDriftConfig;
 pub use invalid_args::Config as InvalidArgsConfig;
 pub use loops::Config as LoopConfig;
 pub use novel_host::Config as NovelHostConfig;
+pub use per_tool::judges_calls;
 pub use ping_pong::Config as PingPongConfig;
 pub use premature_victory::Config as PrematureVictoryConfig;
+pub use ranges::{Key, keys, unheeded};
 pub use scope_escape::Config as ScopeEscapeConfig;
 pub use settings::{Common, KeyBy, Problem, Settings, ToolOverride};
 pub use stuck::Config as StuckConfig;

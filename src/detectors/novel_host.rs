@@ -95,25 +95,40 @@ const BLOCKED_WITHIN: usize = 5;
 const SOURCE_TRUSTED: &[&str] = &["localhost", "127.0.0.1", "::1", "0.0.0.0"];
 
 impl Config {
-    /// What cannot be among the hosts and ranges: the key and what is wrong.
-    pub(super) fn wrong(&self) -> Vec<(&'static str, String)> {
-        let named = self
-            .known_hosts
-            .iter()
-            .filter(|host| network(host).is_none());
-        let globs = named.filter_map(|host| {
-            let error = glob(host).err()?;
-            Some((
-                "known_hosts",
-                format!("`{host}` is no glob: {}", error.kind()),
-            ))
+    /// What cannot be among the hosts and ranges: the key and what is wrong. The source takes them as they stand.
+    pub(super) fn wrong(&self, rules: Rules) -> Vec<(&'static str, String)> {
+        let aware = rules == Rules::Aware;
+        let hosts = self.known_hosts.iter().filter_map(|host| {
+            let all = host.trim().chars().all(|c| c == '*') && !host.is_empty();
+            let what = match glob(host) {
+                Err(error) if network(host).is_none() => {
+                    format!("`{host}` is no glob: {}", error.kind())
+                }
+                _ if aware && host.trim().is_empty() => "an empty text is no host".to_owned(),
+                _ if aware && (all || everywhere(host)) => {
+                    format!("`{host}` is every host: none would be novel; set `enabled: false`")
+                }
+                _ => return None,
+            };
+            Some(("known_hosts", what))
         });
         let ranges = self.allow_cidrs.iter().filter_map(|range| {
-            let error = format!("`{range}` is no address range, as in 10.0.0.0/8");
-            network(range).is_none().then_some(("allow_cidrs", error))
+            let what = if network(range).is_none() {
+                format!("`{range}` is no address range, as in 10.0.0.0/8")
+            } else if aware && everywhere(range) {
+                format!("`{range}` is every address: none would be novel")
+            } else {
+                return None;
+            };
+            Some(("allow_cidrs", what))
         });
-        globs.chain(ranges).collect()
+        hosts.chain(ranges).collect()
     }
+}
+
+/// Whether a range leaves no address out.
+fn everywhere(range: &str) -> bool {
+    network(range).is_some() && range.trim().ends_with("/0")
 }
 
 /// A host as calls name theirs: ASCII, no port, no brackets, no dot at the end. Globs keep their form.
@@ -418,7 +433,11 @@ mod tests {
         let config: Config =
             serde_json::from_str(r#"{"known_hosts": ["a["], "allow_cidrs": ["10.0.0.0/40"]}"#)
                 .unwrap();
-        let keys: Vec<_> = config.wrong().into_iter().map(|(key, _)| key).collect();
+        let keys: Vec<_> = config
+            .wrong(Rules::Aware)
+            .into_iter()
+            .map(|(key, _)| key)
+            .collect();
         assert_eq!(keys, ["known_hosts", "allow_cidrs"]);
     }
 }

@@ -1,11 +1,17 @@
 //! Which of the keys under `tools` mean something to which detector.
 //!
-//! Invariant: a key that would change nothing is refused at load, so that nobody believes in it.
+//! Invariant: a key that the detector does not heed, one beside a key that leaves the calls out, and an entry that
+//! changes nothing are refused at load, so that nobody believes in them.
 
-use crate::model::AnomalyType;
+use std::collections::BTreeMap;
 
+use globset::Glob;
+
+use crate::model::{AnomalyType, Role};
+
+use super::ranges::threshold_of;
 use super::settings::Problem;
-use super::{Rules, Settings, ToolOverride};
+use super::{KeyBy, Rules, Settings, ToolOverride, Unit};
 
 const ALL: [&str; 5] = ["threshold", "poll", "ignore", "role", "key"];
 
@@ -33,11 +39,12 @@ pub(super) const fn heeded(anomaly: AnomalyType) -> &'static [&'static str] {
     }
 }
 
-/// The least threshold of a detector.
-const fn least(anomaly: AnomalyType) -> u32 {
+/// Whether a detector ever judges a call of a tool: those that look at answers alone cannot differ by tool.
+pub fn judges_calls(anomaly: AnomalyType, settings: &Settings) -> bool {
     match anomaly {
-        AnomalyType::Stuck => 2,
-        _ => 1,
+        AnomalyType::EmptyResponse | AnomalyType::PrematureVictory | AnomalyType::Stutter => false,
+        AnomalyType::ErrorRate => settings.error_rate.unit == Unit::Call,
+        _ => true,
     }
 }
 
@@ -88,15 +95,78 @@ pub(super) fn check(settings: &Settings, rules: Rules, problems: &mut Vec<Proble
                 let problem = Problem::of_tool(anomaly, glob, Some(key), message);
                 problems.push(problem.helped(format!("allowed: {}", heeded.join(", "))));
             }
-            if let Some(threshold) = over.threshold
-                && heeded.contains(&"threshold")
-                && threshold < least(anomaly)
+            beside(anomaly, glob, over, problems);
+            if neutral(over, own_threshold(anomaly, settings)) && !is_exception(glob, common.tools)
             {
-                let message = format!("is {threshold}, must be at least {}", least(anomaly));
-                problems.push(Problem::of_tool(anomaly, glob, Some("threshold"), message));
+                let message = format!("this changes nothing for `{glob}`");
+                let problem = Problem::of_tool(anomaly, glob, None, message);
+                problems.push(problem.helped(
+                    "leave it out: without an entry all is as the detector has it".to_owned(),
+                ));
             }
+            threshold(anomaly, glob, over, problems);
         }
     }
+}
+
+/// The detector's own number of repeats.
+fn own_threshold(anomaly: AnomalyType, settings: &Settings) -> Option<f64> {
+    threshold_of(anomaly)?.value(settings)
+}
+
+fn threshold(anomaly: AnomalyType, glob: &str, over: &ToolOverride, problems: &mut Vec<Problem>) {
+    let (Some(threshold), Some(key)) = (over.threshold, threshold_of(anomaly)) else {
+        return;
+    };
+    let range = key.range(Rules::Aware);
+    if let Some(fault) = range.fault(threshold.into())
+        && heeded(anomaly).contains(&"threshold")
+    {
+        let problem = Problem::of_tool(anomaly, glob, Some("threshold"), fault);
+        problems.push(problem.helped(format!("allowed: {}", range.words())));
+    }
+}
+
+/// Keys beside one that leaves the calls out altogether.
+fn beside(anomaly: AnomalyType, glob: &str, over: &ToolOverride, problems: &mut Vec<Problem>) {
+    if over.role == Some(Role::Finish) {
+        let message = "calls of role `finish` are no calls here but final answers";
+        problems.push(
+            Problem::of_tool(anomaly, glob, Some("role"), message)
+                .helped("give the role under `tools` of the processor".to_owned()),
+        );
+    }
+    let waits = over.role == Some(Role::Wait) && anomaly.family_rank().is_some();
+    let (out, kept) = match (over.ignore, waits) {
+        (true, _) => ("ignore: true", "ignore"),
+        (false, true) => ("role: wait", "role"),
+        (false, false) => return,
+    };
+    let keys = written(over).filter(|key| *key != kept && heeded(anomaly).contains(key));
+    for key in keys {
+        let message = format!("`{key}` means nothing beside `{out}`: the calls are not looked at");
+        let problem = Problem::of_tool(anomaly, glob, Some(key), message);
+        problems.push(problem.helped(format!("leave `{key}` out, or `{kept}`")));
+    }
+}
+
+/// Whether an entry says only what holds without it.
+fn neutral(over: &ToolOverride, own: Option<f64>) -> bool {
+    let same = over
+        .threshold
+        .is_none_or(|threshold| own == Some(threshold.into()));
+    let key = over.key.is_none_or(|key| key == KeyBy::Call);
+    same && key && !over.ignore && over.poll.is_none() && over.role.is_none()
+}
+
+/// Whether a wider glob beside it means the same tools, so that the entry is an exception from that one.
+fn is_exception(glob: &str, tools: &BTreeMap<String, ToolOverride>) -> bool {
+    let pattern = |text: &str| text.contains(['*', '?', '[', '{']);
+    tools.keys().filter(|other| pattern(other)).any(|other| {
+        let wider = Glob::new(other).is_ok_and(|other| other.compile_matcher().is_match(glob));
+        // Whether two patterns meet is not worked out: the shorter one may be the wider.
+        other != glob && (wider || (pattern(glob) && other.len() < glob.len()))
+    })
 }
 
 #[cfg(test)]
@@ -136,6 +206,25 @@ mod tests {
                 assert_eq!(problem.path, path[..depth], "{anomaly} {key}");
             }
         }
+        for (over, key) in [
+            (r#""ignore": true, "threshold": 5"#, Some("threshold")),
+            (r#""role": "wait", "poll": true"#, Some("poll")),
+            (r#""role": "finish""#, Some("role")),
+            (r#""threshold": 3"#, None),
+            (r#""key": "call""#, None),
+            (r#""ignore": false"#, None),
+            (r#""threshold": 3000"#, Some("threshold")),
+        ] {
+            let problems = settings(AnomalyType::Stuck, "a", over).check(Rules::Aware);
+            let [problem] = problems.as_slice() else {
+                panic!("{over}: {problems:?}");
+            };
+            assert_eq!(problem.path.get(3).map(String::as_str), key, "{over}");
+            assert!(problem.help.is_some(), "{over}");
+        }
+        let exception = r#"{"stuck": {"tools": {"a*": {"ignore": true}, "ab": {}, "a[c]": {}}}}"#;
+        let exception: Settings = serde_json::from_str(exception).unwrap();
+        assert_eq!(exception.check(Rules::Aware), []);
         let least = settings(AnomalyType::Stuck, "a", r#""threshold": 1"#).check(Rules::Aware);
         assert_eq!(least[0].message, "is 1, must be at least 2");
         let source = settings(AnomalyType::Stuck, "a", r#""ignore": true"#);

@@ -5,7 +5,6 @@
 //! detector's `Config`.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use globset::Glob;
 use serde::Deserialize;
@@ -119,7 +118,7 @@ pub struct Problem {
 
 impl Problem {
     /// A problem at a path of keys that are separated by dots.
-    fn new(path: &str, message: impl Into<String>) -> Self {
+    pub(super) fn new(path: &str, message: impl Into<String>) -> Self {
         Self {
             path: path.split('.').map(str::to_owned).collect(),
             message: message.into(),
@@ -150,6 +149,10 @@ impl Problem {
         }
     }
 }
+
+/// How globs are written.
+const GLOBS: &str =
+    "`*` stands for any text, `?` for one character, `[ab]` and `{a,b}` for one of several";
 
 impl Settings {
     /// The common part of one type's settings.
@@ -189,15 +192,22 @@ impl Settings {
                 ));
             }
             for glob in common.tools.keys() {
-                if let Err(error) = Glob::new(glob) {
-                    let message = format!("`{glob}` is no glob: {}", error.kind());
-                    problems.push(Problem::of_tool(anomaly, glob, None, message));
-                }
+                let message = match Glob::new(glob) {
+                    Err(error) => format!("`{glob}` is no glob: {}", error.kind()),
+                    Ok(_) if glob.is_empty() => "an empty text matches no tool".to_owned(),
+                    Ok(_) => continue,
+                };
+                let problem = Problem::of_tool(anomaly, glob, None, message);
+                problems.push(problem.helped(GLOBS.to_owned()));
             }
         }
         super::per_tool::check(self, rules, &mut problems);
         self.check_family(rules, &mut problems);
-        self.check_ranges(rules, &mut problems);
+        super::ranges::check(self, rules, &mut problems);
+        let hosts = self.novel_host.rules.unwrap_or(rules);
+        for (key, message) in self.novel_host.wrong(hosts) {
+            problems.push(Problem::new(&format!("novel_host.{key}"), message));
+        }
         problems
     }
 
@@ -217,80 +227,6 @@ impl Settings {
                     "`{other}` and `{first}` belong to one family and cannot follow different rules"
                 ),
             ));
-        }
-    }
-
-    fn wrong_budgets(&self, rules: Rules) -> Vec<(&'static str, &'static str)> {
-        let mut wrong = Vec::new();
-        let time = &self.budget_time;
-        if time.idle.is_some() && time.rules.unwrap_or(rules) == Rules::Source {
-            wrong.push((
-                "budget_time.idle",
-                "silence is watched by timers, which `rules: source` has not; leave `idle` out",
-            ));
-        }
-        let zero = |limit: Option<Duration>| limit.is_some_and(|limit| limit.is_zero());
-        // The source takes zero as it stands: the first step that takes any time is over it.
-        if zero(time.max) && time.rules.unwrap_or(rules) == Rules::Aware {
-            wrong.push(("budget_time.max", "is zero: every run would exceed it"));
-        }
-        if zero(time.idle) {
-            wrong.push(("budget_time.idle", "is zero: every run would be silent"));
-        }
-        let usd = self.budget_cost.max_usd;
-        if usd.is_some_and(|usd| !(0.0..1e15).contains(&usd)) {
-            wrong.push(("budget_cost.max_usd", "is no amount of dollars"));
-        }
-        wrong
-    }
-
-    fn check_ranges(&self, rules: Rules, problems: &mut Vec<Problem>) {
-        let mut at_least = |key: &str, value: u64, least: u64| {
-            if value < least {
-                let message = format!("is {value}, must be at least {least}");
-                problems.push(Problem::new(key, message));
-            }
-        };
-        at_least("stuck.threshold", self.stuck.threshold.into(), 2);
-        at_least(
-            "failure_loop.threshold",
-            self.failure_loop.threshold.into(),
-            1,
-        );
-        at_least("ping_pong.window", self.ping_pong.window.into(), 4);
-        at_least("loop.window", self.r#loop.window.into(), 4);
-        at_least("loop.min_repeats", self.r#loop.min_repeats.into(), 2);
-        at_least(
-            "transition_repeat.repeats",
-            self.transition_repeat.repeats.into(),
-            1,
-        );
-        at_least(
-            "empty_response.threshold",
-            self.empty_response.threshold.into(),
-            2,
-        );
-        at_least("goal_drift.window", self.goal_drift.window.into(), 3);
-        at_least("error_rate.window", self.error_rate.window.into(), 2);
-        let mut wrong = |key: &str, message: &str| {
-            problems.push(Problem::new(key, message));
-        };
-        if self.stutter.ngram != 4 {
-            wrong(
-                "stutter.ngram",
-                "texts are measured with 4-grams; only 4 is allowed",
-            );
-        }
-        for (key, message) in self.wrong_budgets(rules) {
-            wrong(key, message);
-        }
-        for (key, message) in self.novel_host.wrong() {
-            wrong(&format!("novel_host.{key}"), &message);
-        }
-        let share = self.error_rate.threshold;
-        if !(share > 0.0 && share <= 1.0) {
-            let message = format!("is {share}, must be above 0 and at most 1");
-            problems.push(Problem::new("error_rate.threshold", message));
         }
     }
 }
@@ -378,6 +314,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one table")]
     fn what_cannot_be_is_told() {
         for (json, key) in [
             (r#"{"goal_drift": {"window": 2}}"#, "goal_drift.window"),
@@ -393,6 +330,54 @@ mod tests {
                 "error_rate.threshold",
             ),
             (r#"{"stutter": {"ngram": 3}}"#, "stutter.ngram"),
+            (
+                r#"{"stutter": {"ngram": 3, "rules": "source"}}"#,
+                "stutter.ngram",
+            ),
+            (
+                r#"{"stutter": {"max_entropy": 100}}"#,
+                "stutter.max_entropy",
+            ),
+            (r#"{"stutter": {"max_entropy": -1}}"#, "stutter.max_entropy"),
+            (r#"{"write_storm": {"limit": 0}}"#, "write_storm.limit"),
+            (r#"{"write_storm": {"window": "0s"}}"#, "write_storm.window"),
+            (r#"{"budget_steps": {"max": 0}}"#, "budget_steps.max"),
+            (r#"{"budget_cost": {"max_usd": 0}}"#, "budget_cost.max_usd"),
+            (
+                r#"{"budget_time": {"max": "1m", "idle": "2m"}}"#,
+                "budget_time.idle",
+            ),
+            (r#"{"budget_time": {"max": "31d"}}"#, "budget_time.max"),
+            (
+                r#"{"loop": {"window": 11, "min_repeats": 4}}"#,
+                "loop.min_repeats",
+            ),
+            (
+                r#"{"transition_repeat": {"window": 4, "repeats": 5}}"#,
+                "transition_repeat.repeats",
+            ),
+            (r#"{"goal_drift": {"window": 100000}}"#, "goal_drift.window"),
+            (r#"{"stuck": {"threshold": 5000}}"#, "stuck.threshold"),
+            (
+                r#"{"empty_response": {"threshold": 17}}"#,
+                "empty_response.threshold",
+            ),
+            (
+                r#"{"error_rate": {"window": 20, "unit": "run"}}"#,
+                "error_rate.window",
+            ),
+            (
+                r#"{"novel_host": {"known_hosts": ["*"]}}"#,
+                "novel_host.known_hosts",
+            ),
+            (
+                r#"{"novel_host": {"allow_cidrs": ["::/0"]}}"#,
+                "novel_host.allow_cidrs",
+            ),
+            (
+                r#"{"stuck": {"tools": {"": {"poll": true}}}}"#,
+                "stuck.tools.",
+            ),
             (
                 r#"{"budget_time": {"idle": "5m", "rules": "source"}}"#,
                 "budget_time.idle",

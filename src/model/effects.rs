@@ -38,6 +38,24 @@ pub enum Role {
     Other,
 }
 
+impl Role {
+    /// All of them, by the names that configuration and documentation use.
+    pub const NAMES: [(&'static str, Self); 12] = [
+        ("edit", Self::Edit),
+        ("verify", Self::Verify),
+        ("read", Self::Read),
+        ("shell", Self::Shell),
+        ("fetch", Self::Fetch),
+        ("search", Self::Search),
+        ("delegate", Self::Delegate),
+        ("poll", Self::Poll),
+        ("wait", Self::Wait),
+        ("ask", Self::Ask),
+        ("finish", Self::Finish),
+        ("other", Self::Other),
+    ];
+}
+
 /// Things that a call depends on or changes, as hashes, small and comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Targets {

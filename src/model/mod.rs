@@ -11,6 +11,7 @@ mod ids;
 mod ignored;
 mod places;
 mod pressure;
+mod range;
 mod release;
 mod shown;
 mod sketch;
@@ -29,8 +30,11 @@ pub use finding::{AnomalyType, Confidence, Fact, Finding, Lack, Member, Severity
 pub use fingerprint::fingerprint;
 pub use ids::{Name, SpanId, TraceId};
 pub use ignored::{Ignored, Leftout};
-pub use places::{FileLink, Placed, Places, first_outside, is_absolute, is_temp, within};
+pub use places::{
+    FileLink, Placed, Places, first_outside, is_absolute, is_temp, unusable_directory, within,
+};
 pub use pressure::Pressure;
+pub use range::Range;
 pub use release::{
     Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Signal,
     Waste,

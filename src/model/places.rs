@@ -110,6 +110,34 @@ pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || path.get(1..2) == Some(":")
 }
 
+/// Why a directory as it is configured can be no place of its own: it is not absolute, or it is everything there
+/// is. `home` is what `~` stands for.
+pub fn unusable_directory(text: &str, home: Option<&str>) -> Option<&'static str> {
+    let mut path = text.replace('\\', "/");
+    if let Some(rest) = text.strip_prefix('~') {
+        match home {
+            _ if !rest.is_empty() && !rest.starts_with(['/', '\\']) => {
+                return Some("is the home of somebody who is not known");
+            }
+            None => return Some("stands for `workspace.home`, which is not set"),
+            Some(home) => path = format!("{home}/{rest}").replace('\\', "/"),
+        }
+    }
+    let drive = path.starts_with(|c: char| c.is_ascii_alphabetic()) && path.get(1..2) == Some(":");
+    let rest = if drive { path.get(2..) } else { path.get(..) };
+    let rest = rest.unwrap_or_default();
+    let absolute = rest.starts_with('/') || (drive && rest.is_empty());
+    if !absolute {
+        return Some("is no absolute directory");
+    }
+    let depth = rest.split('/').fold(0usize, |depth, part| match part {
+        "" | "." => depth,
+        ".." => depth.saturating_sub(1),
+        _ => depth + 1,
+    });
+    (depth == 0).then_some("is everything there is: no write could lie outside of it")
+}
+
 /// Whether a normalised path lies in a temp tree.
 pub fn is_temp(path: &str) -> bool {
     let below = |tree: &str| {
@@ -354,6 +382,33 @@ mod tests {
                 scope,
                 "{path}"
             );
+        }
+    }
+
+    #[test]
+    fn directories_that_are_of_no_use() {
+        for (text, home, usable) in [
+            ("/srv/agent", None, true),
+            ("/srv/../srv", None, true),
+            ("C:\\agent", None, true),
+            ("~/work", Some("/home/a"), true),
+            ("~", Some("/home/a"), true),
+            ("/", None, false),
+            ("//", None, false),
+            ("/srv/..", None, false),
+            ("C:\\", None, false),
+            ("c:/", None, false),
+            ("C:", None, false),
+            ("C:agent", None, false),
+            ("~", None, false),
+            ("~/work", None, false),
+            ("~", Some("/"), false),
+            ("~bob/work", Some("/home/a"), false),
+            ("work", None, false),
+            ("./work", None, false),
+            ("", None, false),
+        ] {
+            assert_eq!(unusable_directory(text, home).is_none(), usable, "{text}");
         }
     }
 }

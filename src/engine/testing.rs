@@ -83,6 +83,7 @@ pub(crate) fn call(trace_n: u8, span_n: u32, end: u64, key: &str, answer: &str) 
         truncated: false,
         unparsed: false,
         ignored: Default::default(),
+        nameless: false,
         topics: None,
     };
     bare(

@@ -162,6 +162,15 @@ impl Lane {
         self.calls.get_mut(at)
     }
 
+    /// Changes the reply at a place, but not its order.
+    pub fn change_reply(&mut self, order: Order, change: impl FnOnce(&mut Reply)) {
+        if let Ok(at) = self.replies.binary_search_by(|r| r.order.cmp(&order))
+            && let Some(reply) = self.replies.get_mut(at)
+        {
+            change(reply);
+        }
+    }
+
     /// Bytes held on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.calls.capacity() * size_of::<Call>()

@@ -178,6 +178,19 @@ impl Ledger {
         keep(&mut self.replies, reply, |r| r.order);
     }
 
+    /// Changes the reply of a span, but not its order.
+    pub fn change_reply(&mut self, span: SpanId, change: impl FnOnce(&mut Reply)) {
+        let mut known = self.replies.iter_mut().rev();
+        if let Some(reply) = known.find(|reply| reply.span == span) {
+            change(reply);
+        }
+    }
+
+    /// Forgets the reply of a span: another one tells the same answer.
+    pub fn drop_reply(&mut self, span: SpanId) {
+        self.replies.retain(|reply| reply.span != span);
+    }
+
     /// Notes a contact with a host; the earliest one is kept. Beyond [`Ledger::HOSTS_MAX`] hosts none is.
     pub fn add_host(&mut self, contact: Contact) {
         match self

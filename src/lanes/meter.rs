@@ -131,6 +131,15 @@ impl Meter {
         self.keep(spent);
     }
 
+    /// Another step tells what the one at `order` cost: it is no longer missed.
+    pub fn forgive(&mut self, order: Order) {
+        let unknown = |spent: &&mut Spent| spent.order == order && spent.cost == Cost::Unknown;
+        if let Some(spent) = self.recent.iter_mut().rev().find(unknown) {
+            spent.cost = Cost::None;
+            self.unpriced = self.unpriced.saturating_sub(1);
+        }
+    }
+
     /// What was spent up to and including the step at `order`. With `source` as the source counts it: in
     /// order of arrival, dollars as a running sum of doubles.
     pub fn as_of(&self, order: Order, trace: TraceId, source: bool) -> Amount {

@@ -100,6 +100,20 @@ impl RunFacts {
         }
     }
 
+    /// Another step tells what one that ended at `end` did not tell of tokens, of cost: it is no longer missed.
+    pub fn forgive(&mut self, end: Timestamp, tokens: bool, cost: bool) {
+        let misses = |spent: &Bill| (tokens && spent.uncounted > 0) || (cost && spent.unpriced > 0);
+        let paid = |bill: &mut Bill| {
+            bill.uncounted = bill.uncounted.saturating_sub(tokens.into());
+            bill.unpriced = bill.unpriced.saturating_sub(cost.into());
+        };
+        let mut known = self.payments.iter_mut().rev();
+        if let Some(payment) = known.find(|one| one.end == end && misses(&one.spent)) {
+            paid(&mut payment.spent);
+            paid(&mut self.spent);
+        }
+    }
+
     /// All that had been spent by a moment; `None` when that is too long ago to tell.
     pub fn spent_by(&self, moment: Timestamp) -> Option<Bill> {
         if self.paid_before.is_some_and(|gone| gone > moment) {

@@ -121,6 +121,8 @@ pub struct ToolCall {
     pub unparsed: bool,
     /// What its key and the digest of its answer leave out.
     pub ignored: Ignored,
+    /// The arguments came without their names, as a bare value: what the model asked for says more.
+    pub nameless: bool,
     /// What it is about; `None` unless somebody asks (goal_drift) and its arguments were captured.
     pub topics: Option<Box<Topics>>,
 }

@@ -188,6 +188,7 @@ impl Sessions {
         let Some(run) = self.runs.get_mut(&key) else {
             return Seen::Plain;
         };
+        self.superseded.append(&mut run.freed);
         let root = step.parent.is_none() && matches!(step.action, Action::AgentRun(_));
         if root {
             run.close_at = Some(

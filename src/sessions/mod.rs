@@ -6,16 +6,19 @@
 mod agent_lane;
 mod arrival;
 mod attribution;
+mod calls;
 mod conversation;
 mod facts;
 mod idle;
 mod observe;
+mod replies;
 mod requests;
 mod run;
 mod settings;
 mod spans;
 mod spending;
 mod table;
+mod telling;
 mod tombstones;
 mod watch;
 

@@ -3,10 +3,11 @@
 
 use crate::lanes::{Asks, Call, Definitions, Lane, Names, Order, Slip, Wanted};
 use crate::model::{
-    Arguments, Breach, CallId, Definition, Fit, Hints, Member, ModelCall, Role, Step, Targets,
-    ToolCall, ToolSet,
+    Arguments, Breach, CallId, Definition, Fit, Hints, ModelCall, Role, Targets, ToolCall,
+    ToolSet,
 };
 
+use super::telling::Asker;
 use super::{LaneId, Run};
 
 impl Run {
@@ -30,10 +31,8 @@ impl Run {
     /// Notes the calls that an answer asks for, and which of them have come already.
     pub(super) fn note_wants(
         &mut self,
-        step: &Step,
+        asker: &Asker,
         model: &ModelCall,
-        order: Order,
-        index: u32,
         names: &mut Names,
     ) {
         for requested in &model.requested {
@@ -41,15 +40,9 @@ impl Run {
                 .call_id
                 .is_some_and(|id| self.lanes.iter().any(|lane| has_call(&lane.lane, id)));
             self.facts.asks.ask(Wanted {
-                order,
-                by: index + 1,
-                member: Member {
-                    trace: step.trace,
-                    span: step.span,
-                    step: index,
-                    start: step.start,
-                    end: step.end,
-                },
+                order: asker.order,
+                by: asker.by(),
+                member: asker.member,
                 call_id: requested.call_id,
                 tool: names.id(&requested.tool),
                 identity: requested.identity,

@@ -13,7 +13,7 @@ use crate::model::{
 
 use super::agent_lane::AgentLane;
 use super::spans::Spans;
-use super::spending::Priced;
+use super::telling::Telling;
 use super::watch::Watch;
 use super::{ConversationId, LaneId, Settle};
 
@@ -74,8 +74,10 @@ pub struct Run {
     pub watch: Option<Box<Watch>>,
     /// What is spent is counted.
     pub(super) meters: bool,
-    /// The last steps that told what they cost, for spans that tell it again.
-    pub(super) priced: Vec<Priced>,
+    /// The last spans that told of answers and of cost, for spans that tell it again.
+    pub(super) told: Vec<Telling>,
+    /// Places of spans that wait no longer: others stand for them.
+    pub(super) freed: Vec<Site>,
     marked: Vec<(SpanId, Bytes)>,
 }
 
@@ -86,6 +88,8 @@ pub(super) struct Asked {
     /// Arrival of the asking step plus one.
     pub(super) by: u32,
     pub(super) lane: Option<LaneId>,
+    /// Key of the arguments asked for, where they are known.
+    pub(super) key: Option<u64>,
 }
 
 /// A step that waits for its last judgement.
@@ -221,7 +225,8 @@ impl Run {
             greatest: Order::default(),
             watch: None,
             meters,
-            priced: Vec::new(),
+            told: Vec::new(),
+            freed: Vec::new(),
             marked: Vec::new(),
         }
     }
@@ -376,7 +381,7 @@ impl Run {
             + self.lanes.capacity() * size_of::<AgentLane>()
             + self.lanes.iter().map(AgentLane::heap_bytes).sum::<usize>()
             + self.facts.heap_bytes()
-            + self.priced.capacity() * size_of::<Priced>()
+            + self.told.capacity() * size_of::<Telling>()
             + self.own_ledger.heap_bytes()
             + self.pending.capacity() * size_of::<Pending>()
             + self.spans.heap_bytes()

@@ -1,20 +1,9 @@
 //! What steps cost, and which meters count it. Nothing here runs where no budget is set.
 
 use crate::lanes::{Call, Cost, Ledger, Meter, Order, Reply, Spent};
-use crate::model::{Action, SpanId, Step};
+use crate::model::{Action, Step};
 
 use super::{LaneId, Run};
-
-/// Priced spans remembered in a run.
-const PRICED_MAX: usize = 64;
-
-/// A span that told what it cost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Priced {
-    span: SpanId,
-    parent: Option<SpanId>,
-    usd: f64,
-}
 
 /// What a step costs, as it says itself. Spans of agents repeat the totals of the steps within: they are
 /// never counted. A request that failed and tells no cost is taken to have had none.
@@ -35,58 +24,24 @@ impl Run {
         order: Order,
         lane: LaneId,
         ledger: &mut Ledger,
-        source: bool,
+        cost: Cost,
     ) {
+        let is_call = matches!(step.action, Action::ToolCall(_));
+        let spent = Spent::new(order, step.trace, step.start, is_call, cost);
+        self.count(spent, lane, ledger);
+    }
+
+    /// Counts what was spent in the meters of the session, of a lane and of the turn.
+    pub(super) fn count(&mut self, spent: Spent, lane: LaneId, ledger: &mut Ledger) {
         if !self.meters {
             return;
         }
-        let cost = if source {
-            plain_cost(step)
-        } else {
-            self.own_cost(step)
-        };
-        let is_call = matches!(step.action, Action::ToolCall(_));
-        let spent = Spent::new(order, step.trace, step.start, is_call, cost);
         ledger.meter.add(spent);
-        if let Some(turn) = self.facts.turns.of_mut(step.start) {
+        if let Some(turn) = self.facts.turns.of_mut(spent.start) {
             turn.add(spent);
         }
         if let Some(lane) = self.lane_mut(lane) {
             lane.lane.meter.add(spent);
-        }
-    }
-
-    /// What a step costs beyond what spans within or around it have told: wrappers and tools that run agents
-    /// repeat the cost of what they hold.
-    fn own_cost(&mut self, step: &Step) -> Cost {
-        let cost = plain_cost(step);
-        if cost == Cost::None {
-            return cost;
-        }
-        let spans = &self.spans;
-        let within = |priced: &&Priced| spans.is_below(priced.parent, step.span);
-        let around = self.priced.iter();
-        let around = around.filter(|priced| spans.is_below(step.parent, priced.span));
-        if around.count() > 0 {
-            return Cost::None;
-        }
-        let mut told = self.priced.iter().filter(within).peekable();
-        let any = told.peek().is_some();
-        let told: f64 = told.map(|priced| priced.usd).sum();
-        match cost {
-            Cost::Known(usd) => {
-                if self.priced.len() >= PRICED_MAX {
-                    self.priced.remove(0);
-                }
-                self.priced.push(Priced {
-                    span: step.span,
-                    parent: step.parent,
-                    usd: (usd - told).max(0.0),
-                });
-                Cost::Known((usd - told).max(0.0))
-            }
-            Cost::Unknown if any => Cost::None,
-            other => other,
         }
     }
 

@@ -127,6 +127,7 @@ fn tool_call(
         hints: raw.hints,
         unparsed: understood.unparsed,
         ignored,
+        nameless: whole.is_some_and(|arguments| !begins_json(arguments)),
         topics: arguments
             .filter(|_| reader.topics)
             .map(|arguments| topics(arguments, answer_text)),

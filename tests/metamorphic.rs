@@ -275,27 +275,22 @@ fn the_whole_history_as_input_says_the_same() {
 
 #[test]
 fn a_second_instrumentation_says_nothing_new() {
-    spans_bent(
-        "every span doubled",
-        300,
-        Alike::Wholly,
-        |_, requests| {
-            let twice = requests.into_iter().flat_map(|request| {
-                let again = |span: &Span| Span {
-                    id: field::double(span.id),
-                    parent: Some(span.id),
-                    ..span.clone()
-                };
-                let second = Request {
-                    spans: request.spans.iter().map(again).collect(),
-                    scope: "second-instrumentation",
-                    ..Request::default()
-                };
-                [request, second]
-            });
-            Some(twice.collect())
-        },
-    );
+    spans_bent("every span doubled", 300, Alike::Wholly, |_, requests| {
+        let twice = requests.into_iter().flat_map(|request| {
+            let again = |span: &Span| Span {
+                id: field::double(span.id),
+                parent: Some(span.id),
+                ..span.clone()
+            };
+            let second = Request {
+                spans: request.spans.iter().map(again).collect(),
+                scope: "second-instrumentation",
+                ..Request::default()
+            };
+            [request, second]
+        });
+        Some(twice.collect())
+    });
 }
 
 #[test]

@@ -39,6 +39,14 @@ mod tests;
 mod timers;
 #[cfg(test)]
 mod timing;
+#[cfg(test)]
+#[expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::float_cmp,
+    reason = "a test may stop at the first surprise"
+)]
+mod twice;
 mod watch;
 
 use bytes::Bytes;

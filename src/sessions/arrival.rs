@@ -21,7 +21,7 @@ impl Sessions {
     pub fn observe(&mut self, step: &Step, site: Site, now: Timestamp) -> Seen {
         let key = self.run_key(step, now);
         if let Some(tombstone) = self.tombstones.get(key, now) {
-            return self.observe_late(step, tombstone);
+            return self.observe_late(key, step, tombstone);
         }
         if self.runs.get(&key).is_none() {
             self.open_run(key, step, now);
@@ -233,7 +233,10 @@ impl Sessions {
         Seen::Pending
     }
 
-    fn observe_late(&mut self, step: &Step, tombstone: Tombstone) -> Seen {
+    fn observe_late(&mut self, key: TraceId, step: &Step, tombstone: Tombstone) -> Seen {
+        if !self.settings.source && !self.tombstones.first_sight(key, step.span) {
+            return Seen::Duplicate(None);
+        }
         let Some(conversation) = tombstone
             .conversation
             .and_then(|id| self.conversations.get_mut(&id))

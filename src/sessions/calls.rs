@@ -2,13 +2,14 @@
 //! and the facts that the ledger keeps.
 
 use crate::lanes::{Call, Cost, Ledger, Names, Place, RunOutcome};
-use crate::model::{Outcome, SpanId, Step, ToolCall};
+use crate::model::{Outcome, Step, ToolCall};
 
+use super::Run;
 use super::facts::{as_share, belongs_to_any_goal, note_in_ledger, plain_call};
 use super::observe::{Arrived, Taken};
 use super::requests::take_hints;
 use super::spending::plain_cost;
-use super::Run;
+use super::telling::Asker;
 
 impl Run {
     fn call_of(&self, arrived: Arrived<'_>, raw: &ToolCall, names: &mut Names) -> Call {
@@ -48,7 +49,7 @@ impl Run {
                 self.watch_call(Some(id), &raw.tool, arrived.lane);
             }
             let heard = self.hear(arrived, None, Some(known));
-            self.pay_again(arrived, &heard, None, ledger);
+            self.pay_again(arrived, &heard, known, ledger);
             return Taken::SecondSpan;
         }
         self.watch_call(call.call_id, &raw.tool, arrived.lane);
@@ -91,8 +92,8 @@ impl Run {
     /// Two spans of one call are one step (DESIGN 3.6): the same call id, or the same tool and key in
     /// overlapping intervals from different scopes. Within one scope an id alone is not enough: some emitters
     /// count from zero with every answer, and a framework may run one call again. The known one learns what only
-    /// the second one says, and its span is returned.
-    fn is_second_span(&mut self, call: &Call) -> Option<SpanId> {
+    /// the second one says, and its place is returned.
+    fn is_second_span(&mut self, call: &Call) -> Option<Asker> {
         for lane in &mut self.lanes {
             let same = |other: &Call| {
                 let overlap = call.start <= other.end && other.start <= call.end;
@@ -118,7 +119,10 @@ impl Run {
             if known.outcome == Outcome::Unknown || call.outcome.failed() {
                 known.outcome = call.outcome;
             }
-            return Some(known.span);
+            return Some(Asker {
+                order: known.order,
+                member: known.member(),
+            });
         }
         None
     }

@@ -300,7 +300,7 @@ impl Sessions {
 
     /// Closes a run: its ring is freed, a tombstone stays.
     pub fn close(&mut self, key: TraceId, now: Timestamp) -> Option<Box<Run>> {
-        let run = self.runs.remove(&key)?;
+        let mut run = self.runs.remove(&key)?;
         self.bytes = self.bytes.saturating_sub(run.accounted);
         if let Some(conversation) = run
             .conversation
@@ -311,7 +311,8 @@ impl Sessions {
                 conversation.run = None;
             }
         }
-        self.tombstones.add(key, run.conversation, now);
+        let seen = std::mem::take(&mut run.spans).into_seen();
+        self.tombstones.add(key, run.conversation, seen, now);
         Some(run)
     }
 

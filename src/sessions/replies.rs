@@ -40,7 +40,7 @@ impl Run {
         } else {
             let heard = self.hear(arrived, Some(Said::of(model)), None);
             if let Some(known) = heard.second_of {
-                self.pay_again(arrived, &heard, Some(known), ledger);
+                self.pay_again(arrived, &heard, known, ledger);
                 self.learn_from(arrived, model, known, names, ledger);
                 return Taken::SecondSpan;
             }
@@ -149,9 +149,7 @@ impl Run {
     /// Drops the reply of a span that captured nothing, once another has told the answer.
     fn drop_reply(&mut self, order: Order, ledger: &mut Ledger) {
         for lane in &mut self.lanes {
-            let (_, dropped) = lane
-                .lane
-                .split_off(|_| false, |reply| reply.order == order);
+            let (_, dropped) = lane.lane.split_off(|_| false, |reply| reply.order == order);
             for reply in dropped {
                 ledger.drop_reply(reply.span);
             }

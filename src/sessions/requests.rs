@@ -3,8 +3,7 @@
 
 use crate::lanes::{Asks, Call, Definitions, Lane, Names, Order, Slip, Wanted};
 use crate::model::{
-    Arguments, Breach, CallId, Definition, Fit, Hints, ModelCall, Role, Targets, ToolCall,
-    ToolSet,
+    Arguments, Breach, CallId, Definition, Fit, Hints, ModelCall, Role, Targets, ToolCall, ToolSet,
 };
 
 use super::telling::Asker;
@@ -29,12 +28,7 @@ impl Run {
     }
 
     /// Notes the calls that an answer asks for, and which of them have come already.
-    pub(super) fn note_wants(
-        &mut self,
-        asker: &Asker,
-        model: &ModelCall,
-        names: &mut Names,
-    ) {
+    pub(super) fn note_wants(&mut self, asker: &Asker, model: &ModelCall, names: &mut Names) {
         for requested in &model.requested {
             let ran = requested
                 .call_id

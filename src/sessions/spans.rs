@@ -41,6 +41,11 @@ impl Spans {
         true
     }
 
+    /// The spans seen, for when the run is closed.
+    pub(super) fn into_seen(self) -> Vec<SpanId> {
+        self.seen
+    }
+
     /// Whether a span has been seen.
     pub(super) fn has(&self, span: SpanId) -> bool {
         self.seen.contains(&span) || self.links.iter().any(|link| link.span == span)

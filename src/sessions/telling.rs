@@ -145,13 +145,13 @@ pub(super) struct Heard {
 }
 
 impl Run {
-    /// Hears a model answer (`said`), or a call that may tell what it cost; `call` is the span that is known to
-    /// tell of the same call.
+    /// Hears a model answer (`said`), or a call that may tell what it cost; `call` is the first span of the same
+    /// call, where this is not the first.
     pub(super) fn hear(
         &mut self,
         arrived: Arrived<'_>,
         said: Option<Said>,
-        call: Option<SpanId>,
+        call: Option<Asker>,
     ) -> Heard {
         let step = arrived.step;
         let mut heard = Heard {
@@ -167,7 +167,7 @@ impl Run {
             member: arrived.member(),
         };
         let known = self.relate(step, said, call, &mut heard);
-        heard.second_of = known;
+        heard.second_of = known.or(call);
         let silent: Vec<SpanId> = heard.silent.iter().map(|one| one.member.span).collect();
         for other in &mut self.told {
             if silent.contains(&other.span) {
@@ -185,7 +185,7 @@ impl Run {
             raw: step.usage,
             own: heard.own,
             said,
-            known: known.unwrap_or(asker),
+            known: heard.second_of.unwrap_or(asker),
             owes: (owes(tokens.is_some()), owes(step.usage.cost_usd.is_some())),
             again: SmallVec::new(),
         };
@@ -198,46 +198,69 @@ impl Run {
         &mut self,
         step: &Step,
         said: Option<Said>,
-        call: Option<SpanId>,
+        call: Option<Asker>,
         heard: &mut Heard,
     ) -> Option<Asker> {
         let (mut around, mut within) = (Usage::default(), Usage::default());
         let (mut alike, mut nested) = (None, None);
-        let spans = &self.spans;
-        for (at, other) in self.told.iter_mut().enumerate().rev() {
-            let same_call = call == Some(other.span);
-            let meet = other.start <= step.end && step.start <= other.end;
-            if !same_call && !meet {
-                continue;
-            }
-            let stands = stands(spans, step, other);
-            let likeness = said.as_ref().and_then(|said| likeness(said, step, other, stands));
-            match (stands, likeness) {
-                (Stands::Above, _) => around = either(around, other.raw),
-                (Stands::Below, _) => within = plus(within, other.own),
-                (Stands::Beside, None) if !same_call => continue,
-                (Stands::Beside, _) => around = either(around, other.raw),
+        let places = self.places(step, call);
+        let below = |span: SpanId| {
+            let mut each = self.told.iter().zip(&places);
+            each.any(|(other, place)| other.span == span && *place == Some(Stands::Below))
+        };
+        let counted_below: SmallVec<[bool; TELLINGS_MAX]> = self
+            .told
+            .iter()
+            .map(|other| other.stands_for_itself() || below(other.known.member.span))
+            .collect();
+        let each = self.told.iter_mut().zip(&places).zip(counted_below);
+        for (at, ((other, place), counted_below)) in each.enumerate().rev() {
+            let Some(place) = *place else { continue };
+            let likeness = said
+                .as_ref()
+                .and_then(|said| likeness(said, step, other, place));
+            match place {
+                Stands::Beside if likeness.is_none() && call.is_none() => continue,
+                Stands::Above | Stands::Beside => around = either(around, other.raw),
+                Stands::Below if counted_below => within = plus(within, other.own),
+                // It was counted with a span beside: it is part of this one all the same.
+                Stands::Below => within = plus(within, other.raw),
             }
             let both_models = said.is_some() && other.said.is_some();
-            heard.expected &= !both_models && (stands == Stands::Below || around == Usage::default());
+            heard.expected &=
+                !both_models && (place == Stands::Below || around == Usage::default());
             other.pay_debts(&step.usage, &mut heard.owed);
             match likeness {
-                Some(Likeness::Content) if alike.is_none() => alike = Some(at),
-                Some(Likeness::OtherSilent) => {
-                    if other.stands_for_itself() {
-                        heard.silent.push(other.known);
-                    }
+                Some(Likeness::Content) if alike.is_none() => alike = Some((at, place)),
+                Some(Likeness::Silent) if nested.is_none() => nested = Some((at, place)),
+                Some(Likeness::OtherSilent) if other.stands_for_itself() => {
+                    heard.silent.push(other.known);
                 }
-                Some(Likeness::Silent) if nested.is_none() => nested = Some(at),
                 _ => {}
             }
         }
         heard.own = less(step.usage, around, within);
-        let known = self.told.get_mut(alike.or(nested)?)?;
-        if stands(spans, step, known) == Stands::Beside {
+        let (at, place) = alike.or(nested)?;
+        let known = self.told.get_mut(at)?;
+        if place == Stands::Beside {
             known.again.push(step.scope);
         }
         Some(known.known)
+    }
+
+    /// How those remembered that meet a span in time, or tell of the same call, stand to it.
+    fn places(&self, step: &Step, call: Option<Asker>) -> SmallVec<[Option<Stands>; TELLINGS_MAX]> {
+        let place = |other: &Telling| {
+            let meet = other.start <= step.end && step.start <= other.end;
+            let same_call = call.is_some_and(|c| c.member.span == other.known.member.span);
+            if !meet && !same_call {
+                return None;
+            }
+            let place = stands(&self.spans, step, other);
+            let apart = place == Stands::Beside && call.is_some() && !same_call;
+            (!apart).then_some(place)
+        };
+        self.told.iter().map(place).collect()
     }
 
     /// Keeps a telling. What the oldest has told stays with one under the same parent, for the spans around.
@@ -274,17 +297,15 @@ impl Run {
         &mut self,
         arrived: Arrived<'_>,
         heard: &Heard,
-        known: Option<Asker>,
+        known: Asker,
         ledger: &mut Ledger,
     ) {
         self.settle(heard, ledger);
-        let step = arrived.step;
-        let (order, start, end) = known.map_or((arrived.order, step.start, step.end), |known| {
-            (known.order, known.member.start, known.member.end)
-        });
+        let Member { start, end, .. } = known.member;
         self.facts.pay(end, &heard.own, false);
         if let Some(usd) = heard.own.cost_usd {
-            let spent = Spent::new(order, step.trace, start, false, Cost::Known(usd));
+            let trace = arrived.step.trace;
+            let spent = Spent::new(known.order, trace, start, false, Cost::Known(usd));
             self.count(spent, arrived.lane, ledger);
         }
     }
@@ -375,7 +396,11 @@ fn less(raw: Usage, around: Usage, within: Usage) -> Usage {
     };
     Usage {
         input_tokens: tokens(raw.input_tokens, around.input_tokens, within.input_tokens),
-        output_tokens: tokens(raw.output_tokens, around.output_tokens, within.output_tokens),
+        output_tokens: tokens(
+            raw.output_tokens,
+            around.output_tokens,
+            within.output_tokens,
+        ),
         cost_usd: match around.cost_usd {
             Some(_) => None,
             None => raw

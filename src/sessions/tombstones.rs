@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::model::{Timestamp, TraceId};
+use crate::model::{SpanId, Timestamp, TraceId};
 
 use super::ConversationId;
 use super::table::Table;
@@ -12,6 +12,8 @@ use super::table::Table;
 const STAYS: Duration = Duration::from_secs(600);
 /// Most tombstones.
 const MAX: usize = 200_000;
+/// Spans of closed runs remembered, all runs together: a sender that tries again sends what was counted.
+const SEEN_MAX: usize = 128 * 1024;
 
 /// What stays of a closed run.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,10 @@ pub(super) struct Tombstone {
 pub(super) struct Tombstones {
     table: Table<TraceId, Tombstone>,
     order: VecDeque<(Timestamp, TraceId)>,
+    /// Spans of the runs closed last, as far as a conversation still counts their steps.
+    seen: Table<TraceId, Vec<SpanId>>,
+    seen_order: VecDeque<TraceId>,
+    seen_count: usize,
 }
 
 impl Tombstones {
@@ -32,8 +38,12 @@ impl Tombstones {
         &mut self,
         trace: TraceId,
         conversation: Option<ConversationId>,
+        seen: Vec<SpanId>,
         now: Timestamp,
     ) {
+        if conversation.is_some() && !seen.is_empty() {
+            self.keep(trace, seen);
+        }
         self.table.insert(
             trace,
             Tombstone {
@@ -65,8 +75,46 @@ impl Tombstones {
             .filter(|tombstone| now.since(tombstone.closed) < STAYS)
     }
 
-    /// Bytes held: 64 a tombstone, hash table and order together.
+    /// Keeps the spans of a run; those of the run closed longest ago go first.
+    fn keep(&mut self, trace: TraceId, seen: Vec<SpanId>) {
+        self.seen_count += seen.len();
+        match self.seen.get_mut(&trace) {
+            Some(known) => {
+                self.seen_count -= known.len();
+                *known = seen;
+            }
+            None => {
+                self.seen.insert(trace, seen);
+                self.seen_order.push_back(trace);
+            }
+        }
+        while self.seen_count > SEEN_MAX {
+            let Some(oldest) = self.seen_order.pop_front() else {
+                break;
+            };
+            let gone = self.seen.remove(&oldest);
+            self.seen_count -= gone.map_or(0, |seen| seen.len());
+        }
+    }
+
+    /// Notes a span of a closed run; `false` when it was seen before. Runs whose spans are not kept know none.
+    pub(super) fn first_sight(&mut self, trace: TraceId, span: SpanId) -> bool {
+        let Some(seen) = self.seen.get_mut(&trace) else {
+            return true;
+        };
+        if seen.contains(&span) {
+            return false;
+        }
+        if self.seen_count < SEEN_MAX {
+            seen.push(span);
+            self.seen_count += 1;
+        }
+        true
+    }
+
+    /// Bytes held: 64 a tombstone, hash table and order together; 8 a span.
     pub(super) fn bytes(&self) -> u64 {
-        self.order.len() as u64 * 64
+        (self.order.len() * 64 + self.seen_order.len() * 64 + self.seen_count * size_of::<SpanId>())
+            as u64
     }
 }

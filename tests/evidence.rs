@@ -77,19 +77,34 @@ fn plain(event: &Value) -> Value {
     json!({ "name": event["name"], "timeUnixNano": event["timeUnixNano"], "attributes": all })
 }
 
+/// A run of three calls that goes over a budget: at its second call of money, at its third of time.
+fn over_budget(cases: &[Case], anomaly: AnomalyType) -> Option<Case> {
+    let healthy = cases.iter().find(|case| case.id == "quiet-pv-ci-checks");
+    let mut case = healthy?.clone();
+    match anomaly {
+        AnomalyType::BudgetCost => {
+            case.policy.budget.cost_usd = Some(0.5);
+            let calls = case.steps.iter_mut().filter(|step| step.tool.is_some());
+            calls.for_each(|step| step.cost_usd = Some(0.3));
+        }
+        AnomalyType::BudgetTime => case.policy.budget.wall_ms = Some(60_000),
+        _ => return None,
+    }
+    Some(case)
+}
+
 #[test]
 fn one_finding_of_every_type() {
     let cases = field::load("cases");
     for anomaly in AnomalyType::ALL {
-        // No case goes over a budget of money, and a budget of time is told by timers.
-        if matches!(anomaly, AnomalyType::BudgetCost | AnomalyType::BudgetTime) {
-            continue;
-        }
         let name = anomaly.name();
+        // No case goes over a budget of money, or of time.
+        let over_budget = over_budget(&cases, anomaly);
         let expects = |case: &&Case| case.expect.iter().any(|e| e.anomaly == name);
         let (record, requests) = cases
             .iter()
             .filter(expects)
+            .chain(&over_budget)
             .chain(&cases)
             .find_map(|case| {
                 let (records, sent) = replay(case);

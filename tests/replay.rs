@@ -269,7 +269,10 @@ fn a_prefix_must_name_one_span() {
     for (span, what) in [
         ("0400", "7 spans begin so, write more digits: "),
         ("ffffffff", "no step that was read has such a span id"),
-        ("04", "at least the first 4"),
+        ("04", "7 spans begin so, write more digits: "),
+        ("0", "spans begin so, write more digits: "),
+        ("04000000000000031", "16 hex digits"),
+        ("", "16 hex digits"),
         ("wxyz", "16 hex digits"),
     ] {
         let output = run(&["--explain", span, path]);
@@ -409,6 +412,46 @@ fn exit_codes() {
             err(&output)
         );
     }
+}
+
+#[test]
+fn an_input_without_spans_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in [
+        ("empty.jsonl", ""),
+        ("none.json", "{\"resourceSpans\": []}"),
+    ] {
+        let path = write(folder.path(), name, content);
+        let path = path.to_str().unwrap();
+        assert_eq!(text(&[path]), "no spans were read: nothing to judge\n");
+        assert_eq!(text(&["--format", "json", path]), "");
+    }
+    let plain = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0102030405060708090a0b0c0d0e0f10",
+        "spanId":"0102030405060708","name":"GET /","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}]}]}"#;
+    let path = write(folder.path(), "plain.json", plain);
+    let said = text(&[path.to_str().unwrap()]);
+    assert!(
+        said.starts_with("1 span, none of them a step of an agent"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_directory_is_named_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let output = run(&[path]);
+    assert_eq!(output.status.code(), Some(65));
+    assert_eq!(
+        err(&output),
+        format!("{path}: it is a directory; name the files in it\n")
+    );
+    let missing = format!("{path}/no.jsonl");
+    let said = err(&run(&[&missing]));
+    assert!(
+        said.starts_with(&format!("{missing}: cannot open it: ")),
+        "{said}"
+    );
 }
 
 #[test]

@@ -346,7 +346,10 @@ impl<'a> World<'a> {
             {
                 self.effects.edits_source = false;
             }
-            let known = check.runner != "ci" || verification.verdict != Verdict::Unknown;
+            // A pipeline that still runs is no check; one whose state was not captured may be.
+            let known = check.runner != "ci"
+                || verification.verdict != Verdict::Unknown
+                || self.call.answer.is_none();
             self.effects.verification = known.then(|| Box::new(verification));
         }
         if self.effects.edits_source {

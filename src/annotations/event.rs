@@ -6,11 +6,13 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use crate::model::{AnomalyType, Fact, Report};
+use crate::model::{
+    AnomalyType, EVENT, Fact, Report, SpanId, told_episode, told_fully, told_key, told_on,
+};
 use crate::otlp::{AttributeValue, PatchWriter};
 
-use super::mark::{EVENT, SpanTimes};
-use super::message::shown;
+use super::mark::SpanTimes;
+use super::message::{hex16, shown};
 use super::{EvidenceDetail, Settings};
 
 /// Most attributes of an event.
@@ -78,7 +80,7 @@ pub(super) fn entries(report: &Report, settings: &Settings) -> Entries {
         entries.push(int("sentinel.anomaly.repeats", finding.count));
     }
     let steps = list(finding.members.iter().map(|member| member.step));
-    let spans = list(finding.members.iter().map(|member| member.span));
+    let spans = spans(report);
     entries.push(text("sentinel.anomaly.steps", &steps));
     entries.push(text("sentinel.anomaly.span_ids", &spans));
     entries.push(int("sentinel.waste.calls", report.waste.calls));
@@ -93,6 +95,25 @@ pub(super) fn entries(report: &Report, settings: &Settings) -> Entries {
     }
     entries.truncate(ATTRIBUTES_MAX);
     entries
+}
+
+fn spans(report: &Report) -> String {
+    list(report.finding.members.iter().map(|member| member.span))
+}
+
+/// What this finding on a span may be known by where it was told before: of the same steps, of the same span, in
+/// the same episode.
+pub fn keys(report: &Report, accused: SpanId) -> Option<[u64; 4]> {
+    let finding = &report.finding;
+    let trace = finding.judged()?.trace;
+    let (name, rule) = (finding.anomaly.name(), finding.rule_name());
+    let (span, episode) = (accused.to_string(), hex16(report.episode));
+    Some([
+        told_key(trace, name, &rule, &spans(report)),
+        told_on(trace, name, &span),
+        told_episode(trace, &episode, report.state.name()),
+        told_fully(trace, &span),
+    ])
 }
 
 /// Where it began, what else it has cost, the tool.

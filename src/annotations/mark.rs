@@ -4,17 +4,12 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use crate::model::{AnomalyType, Report, Severity, Timestamp};
+use crate::model::{AnomalyType, EVENTS_MAX, Report, Severity, Timestamp};
 use crate::otlp::PatchWriter;
 
 use super::event::{Entries, Own, int, text};
 use super::message::{hex16, shown};
 use super::{RunSummary, Settings, event};
-
-/// Events written on one span at most; the count attribute tells of the rest.
-const EVENTS_MAX: usize = 8;
-/// The name of the event: fixed, so that it can be queried.
-pub(super) const EVENT: &str = "sentinel.anomaly";
 
 /// When the marked span ran: an event lies within it.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +35,7 @@ pub fn mark(
             writer = writer.attribute(&key, value.lent());
         }
     }
-    if let Some(summary) = summary {
+    if let Some(summary) = summary.filter(|_| !keep_marks) {
         writer = summary.write(writer);
     }
     for report in reports.iter().take(EVENTS_MAX) {

@@ -11,6 +11,7 @@ mod settings;
 mod summary;
 mod synthetic;
 
+pub use event::keys;
 pub use mark::{SpanTimes, mark};
 pub use record::record;
 pub use settings::{EvidenceDetail, LatePolicy, Settings, StatusPolicy};

@@ -5,11 +5,11 @@
 
 use bytes::Bytes;
 
-use crate::model::{Report, SpanId, Timestamp, TraceId};
+use crate::model::{EVENT, Report, SpanId, Timestamp, TraceId};
 use crate::otlp::{self, AttributeValue, Record};
 
 use super::Settings;
-use super::mark::{EVENT, everything};
+use super::mark::everything;
 use super::message::shown;
 use super::synthetic::{US, service_alone};
 

@@ -126,7 +126,8 @@ pub struct ReplayArguments {
     #[arg(long)]
     pub summary: bool,
 
-    /// In place of timelines: why each detector fired at this span, or did not. The first digits of its id are enough
+    /// In place of timelines: why each detector fired at this span, or did not. The first hex digits of its id
+    /// are enough, as long as the id of no other step begins so
     #[arg(long, value_name = "SPAN", value_parser = span_prefix)]
     pub explain: Option<SpanPrefix>,
 
@@ -159,7 +160,7 @@ fn span_prefix(text: &str) -> Result<SpanPrefix, String> {
             text: text.trim().to_owned(),
             watch,
         }),
-        None => Err("a span id is 16 hex digits; write at least the first 4 of them".to_owned()),
+        None => Err("a span id is 16 hex digits; write the first few of them, or all".to_owned()),
     }
 }
 

@@ -297,7 +297,7 @@ impl Detector for InvalidArgs {
 }
 
 /// Whether a call may have failed in a way that nothing captured tells.
-fn unsaid(call: &Call) -> bool {
+pub(super) fn unsaid(call: &Call) -> bool {
     match call.outcome {
         Outcome::Failed(failure) => failure.vague,
         Outcome::Unknown => !call.answer.known,

@@ -19,6 +19,7 @@ use crate::model::{
     ToolSet,
 };
 
+use super::invalid_args::unsaid;
 use super::ready::Ready;
 use super::repeats::{bounded, hash};
 use super::settings::config;
@@ -131,7 +132,9 @@ impl ToolHallucination {
             return Some(Lack::NoDefinitions);
         };
         if self.holds(tools, judged.more.identity, false) {
-            return None;
+            // Only what was not captured could say that there is no such tool without a prefix.
+            let by_prefix_alone = !self.holds(tools, judged.more.identity, true);
+            return (by_prefix_alone && unsaid(judged)).then_some(Lack::NoResults);
         }
         if judged.outcome == Outcome::Unknown {
             return Some(Lack::NoResults);

@@ -44,7 +44,11 @@ pub use results::{BareResult, bare_result};
 pub use sources::{Condition, Place, Source};
 pub use tools::{Tool, Tools, tools};
 
-use crate::model::{OUR_SCOPE, SYNTHETIC};
+use smallvec::{SmallVec, smallvec};
+
+use crate::model::{
+    EVENT, EVENTS_MAX, OUR_SCOPE, SYNTHETIC, told_episode, told_fully, told_in, told_key, told_on,
+};
 use crate::otlp::{Seen, Value};
 
 /// How one convention is known, and how it is read.
@@ -96,7 +100,15 @@ const LENGTHS: u64 = {
 const EVENTS: usize = 1024;
 
 /// Our own marks: a span may have come through another sentinel.
-const MARK: &str = "sentinel.anomaly.";
+const MARK: &str = "sentinel.";
+/// What their names go on with.
+const MARKS: [&str; 5] = [
+    "anomaly.",
+    "note.",
+    "run.",
+    "not_assessed",
+    "session.complete",
+];
 
 /// What one span says.
 #[derive(Debug, Default)]
@@ -105,8 +117,51 @@ pub struct Said<'a> {
     pub raw: Option<Raw<'a>>,
     /// It carries marks of a sentinel already.
     pub marked: bool,
+    /// What it tells of findings, by [`told_key`] and its like.
+    pub told: SmallVec<[u64; 2]>,
     /// A sentinel made it: it tells of a finding, never of a step.
     pub made: bool,
+}
+
+/// What a marked span tells of findings, on it or, by a span of our own, on the one above it. That anything is
+/// told is told of its trace.
+fn told(seen: &Seen<'_>, made: bool) -> SmallVec<[u64; 2]> {
+    let (span, trace) = (seen.span, seen.span.trace_id());
+    let accused = span.parent_span_id().filter(|_| made);
+    let accused = accused.unwrap_or(span.span_id()).to_string();
+    let mut told = smallvec![told_in(trace)];
+    let (mut episode, mut state) = ("", "");
+    for (key, value) in span.attributes().take(fields::ATTRIBUTES) {
+        match key {
+            "sentinel.anomaly.episode" => episode = value.as_str().unwrap_or_default(),
+            "sentinel.anomaly.state" => state = value.as_str().unwrap_or_default(),
+            _ => {}
+        }
+    }
+    if !episode.is_empty() {
+        told.push(told_episode(trace, episode, state));
+    }
+    let events = span.events().take(EVENTS);
+    let mut count = 0;
+    for event in events.filter(|event| event.name() == EVENT) {
+        let (mut anomaly, mut rule, mut spans) = ("", "", "");
+        for (key, value) in event.attributes().take(fields::ATTRIBUTES) {
+            let text = value.as_str().unwrap_or_default();
+            match key {
+                "sentinel.anomaly.type" => anomaly = text,
+                "sentinel.anomaly.rule" => rule = text,
+                "sentinel.anomaly.span_ids" => spans = text,
+                _ => {}
+            }
+        }
+        told.push(told_key(trace, anomaly, rule, spans));
+        told.push(told_on(trace, anomaly, &accused));
+        count += 1;
+    }
+    if count >= EVENTS_MAX {
+        told.push(told_fully(trace, &accused));
+    }
+    told
 }
 
 /// Reads a span by the first dialect that knows it: `own` ones go first, and what they do not name is as the
@@ -133,8 +188,12 @@ fn built_in<'a>(seen: &Seen<'a>) -> Said<'a> {
                 }
             }
         }
-        said.marked |= key.starts_with(MARK);
+        let own = key.strip_prefix(MARK);
+        said.marked |= own.is_some_and(|own| MARKS.iter().any(|mark| own.starts_with(mark)));
         said.made |= ours && key == SYNTHETIC;
+    }
+    if said.marked {
+        said.told = told(seen, said.made);
     }
     if any && !said.made {
         said.raw = DIALECTS

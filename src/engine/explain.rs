@@ -20,9 +20,9 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// From 4 to 16 hex digits; `None` for anything else.
+    /// From 1 to 16 hex digits; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
-        if !(4..=16).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+        if !(1..=16).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
             return None;
         }
         let shift = 64 - 4 * u32::try_from(text.len()).ok()?;

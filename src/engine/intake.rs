@@ -67,6 +67,7 @@ impl Engine {
         self.bodies += 1;
         self.counters.spans += u64::from(reading.spans);
         self.counters.already_marked += u64::from(reading.already_marked);
+        self.known.note(&reading.told);
         if reading.steps.is_empty() {
             out.releases.push(whole(reading.body, reading.spans));
             return;
@@ -224,7 +225,7 @@ impl Engine {
                 .filter(|(index, _)| *index == step.index)
                 .map(|(_, report)| report.clone())
                 .collect();
-            let summary = if step.of_agent {
+            let summary = if step.of_agent && !step.marked {
                 self.summary(step.run, step.closes)
             } else {
                 None
@@ -252,6 +253,9 @@ impl Engine {
     /// What the span of an agent tells of its run; what could not be judged only where the run closes.
     pub(super) fn summary(&self, run: TraceId, closes: bool) -> Option<RunSummary> {
         let run = self.sessions.run(run)?;
+        if self.known.in_trace(run.id) {
+            return None;
+        }
         let types = crate::model::AnomalyType::ALL
             .into_iter()
             .filter(|anomaly| run.tally.types & (1 << (*anomaly as u8)) != 0);

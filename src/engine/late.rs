@@ -15,8 +15,13 @@ impl Engine {
         now: Timestamp,
         out: &mut Output,
     ) {
-        self.counters.late_reports += 1;
+        if self.known.has(report, accused.1) {
+            // It came with its mark, or with a span that tells of it.
+            report.carrier = Carrier::Span(accused.1);
+            return;
+        }
         report.carrier = Carrier::Log(accused.1);
+        self.counters.late_reports += 1;
         let as_record = match self.settings.annotate.late {
             LatePolicy::Auto => self.settings.logs,
             LatePolicy::Log => true,

@@ -11,6 +11,7 @@ mod explain;
 mod holds;
 mod intake;
 mod judge;
+mod known;
 mod late;
 #[cfg(test)]
 mod muting;
@@ -40,12 +41,7 @@ mod timers;
 #[cfg(test)]
 mod timing;
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::float_cmp,
-    reason = "a test may stop at the first surprise"
-)]
+#[expect(clippy::float_cmp, reason = "a test may stop at the first surprise")]
 mod twice;
 mod watch;
 
@@ -64,6 +60,7 @@ pub use explain::{Account, Explanation, Verdict, Watch};
 pub use settings::{Mode, Settings};
 
 use holds::Holds;
+use known::Known;
 use opinion::Strikes;
 use resources::Resources;
 use timers::Timers;
@@ -184,6 +181,7 @@ pub struct Engine {
     strikes: Strikes,
     counters: Counters,
     resources: Resources,
+    known: Known,
     watch: Option<Watch>,
     bodies: u64,
 }
@@ -206,10 +204,17 @@ impl Engine {
             strikes: Strikes::default(),
             counters: Counters::default(),
             resources: Resources::default(),
+            known: Known::default(),
             watch: None,
             bodies: 0,
             settings,
         }
+    }
+
+    /// Notes what a body that is still to come tells of findings: in a recording, spans of our own stand behind
+    /// what they tell of.
+    pub fn foresee(&mut self, reading: &Reading) {
+        self.known.note(&reading.told);
     }
 
     /// Takes in one request that arrived at `now`: all its steps first, then what is due by `now` in their

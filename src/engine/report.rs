@@ -65,6 +65,8 @@ impl Engine {
                 if self.settings.mode == Mode::Observe {
                     report.carrier = Carrier::Log(pending.span);
                     self.send_record(&report, (trace, pending.span), resource, now, out);
+                } else if self.known.has(&report, pending.span) {
+                    // It came with its mark.
                 } else if held.is_some() {
                     on_held.push(report.clone());
                 } else if !work
@@ -99,7 +101,7 @@ impl Engine {
             .run(trace)
             .is_some_and(|run| run.close_at.is_some());
         let is_root = closes && self.is_agent_span(trace, span);
-        let mut summary = if is_root {
+        let mut summary = if is_root && !site.marked {
             self.summary(trace, true)
         } else {
             None

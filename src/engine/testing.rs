@@ -207,6 +207,7 @@ pub(crate) fn reading(steps: &[Step]) -> Reading {
         spans: steps.len() as u32,
         already_marked: steps.iter().filter(|step| step.already_marked).count() as u32,
         steps,
+        told: Vec::new(),
         links: Vec::new(),
         malformed: Malformed::default(),
         resources: Vec::new(),

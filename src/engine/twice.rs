@@ -110,7 +110,10 @@ fn what_one_span_does_not_tell_the_other_may() {
     priced.usage.cost_usd = Some(0.5);
     let outer = again(&priced, 2);
     let both = (0.5, 1, 0, 10, 0);
-    assert_eq!(spent(&metered(&[&[inner.clone()]])), (0.0, 0, 1, 10, 0));
+    assert_eq!(
+        spent(&metered(&[std::slice::from_ref(&inner)])),
+        (0.0, 0, 1, 10, 0)
+    );
     assert_eq!(spent(&metered(&[&[inner.clone(), outer.clone()]])), both);
     assert_eq!(spent(&metered(&[&[outer, inner.clone()]])), both);
     let mut within = inner;
@@ -160,7 +163,7 @@ fn a_span_sent_again_is_not_counted_again() {
     let late = named(paid(answer(1, 5, 160, "Late.", Claim::None), 9, Some(0.5)));
     bench
         .send(61_000, &steps)
-        .send(62_000, &[late.clone()])
+        .send(62_000, std::slice::from_ref(&late))
         .send(63_000, &[late]);
     let other = named(paid(
         answer(2, 7, 64_000, "New.", Claim::None),

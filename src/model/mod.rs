@@ -17,6 +17,7 @@ mod shown;
 mod sketch;
 mod step;
 mod time;
+mod told;
 mod tools;
 mod topic;
 pub mod units;
@@ -36,8 +37,8 @@ pub use places::{
 pub use pressure::Pressure;
 pub use range::Range;
 pub use release::{
-    Carrier, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC, Selection, Signal,
-    Waste,
+    Carrier, EVENT, EVENTS_MAX, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC,
+    Selection, Signal, Waste,
 };
 pub use shown::{is_unseen, printable, printable_within};
 pub use sketch::{Likeness, SET, SHAPE, Sketch};
@@ -46,5 +47,6 @@ pub use step::{
     Outcome, Repetition, Requested, Service, Step, TextFacts, ToolCall, ToolIdentity, Usage,
 };
 pub use time::Timestamp;
+pub use told::{told_episode, told_fully, told_in, told_key, told_on};
 pub use tools::{Breach, Definition, Fit, Hints, Shape, ToolSet};
 pub use topic::{Bearing, Topics, Words};

@@ -127,6 +127,10 @@ impl EpisodeState {
 pub const OUR_SCOPE: &str = "sentinel";
 /// Attribute that is true on spans of our own making.
 pub const SYNTHETIC: &str = "sentinel.synthetic";
+/// The name of the event that tells of a finding: fixed, so that it can be queried.
+pub const EVENT: &str = "sentinel.anomaly";
+/// Events of ours on one span at most; the count attribute tells of the rest.
+pub const EVENTS_MAX: usize = 8;
 
 /// How far findings are told (`emit`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

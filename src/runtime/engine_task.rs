@@ -294,7 +294,7 @@ fn joined(records: &mut Vec<Bytes>) -> Option<Release> {
     })
 }
 
-/// A finding whose span has left may have no other way to be seen than this line.
+/// Where spans are only observed, or the span has left, a finding may have no other way to be seen than this line.
 fn tell(report: &Report) {
     match report.carrier {
         Carrier::Log(span) => tracing::info!(
@@ -302,7 +302,7 @@ fn tell(report: &Report) {
             severity = report.severity.name(),
             session = %printable(&report.session),
             span_id = %span,
-            "late finding: {}", report.finding.message
+            "finding: {}", report.finding.message
         ),
         Carrier::Span(span) | Carrier::Synthetic(span) => tracing::debug!(
             r#type = report.finding.anomaly.name(),
@@ -412,6 +412,7 @@ mod tests {
             links: Vec::new(),
             malformed: Default::default(),
             already_marked: 0,
+            told: Vec::new(),
             resources: Vec::new(),
         }
     }

@@ -37,6 +37,22 @@ pub enum FileError {
     },
 }
 
+impl FileError {
+    /// What went wrong, for a line that begins with the file's name.
+    pub fn without_path(&self) -> String {
+        match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::IsADirectory => {
+                "it is a directory; name the files in it".to_owned()
+            }
+            Self::Io { verb, source, .. } => format!("cannot {verb} it: {source}"),
+            Self::TooLarge { max, .. } => format!("it is larger than {max} bytes"),
+            Self::NotText { valid_up_to, .. } => {
+                format!("it is no UTF-8 text (byte {valid_up_to} is the first that is not)")
+            }
+        }
+    }
+}
+
 /// Reads at most `max` bytes of `path`; a longer file is an error, not a short answer. `-` is stdin.
 pub fn read(path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();

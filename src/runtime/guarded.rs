@@ -295,6 +295,7 @@ mod tests {
             links: Vec::new(),
             malformed: Default::default(),
             already_marked: 0,
+            told: Vec::new(),
             resources: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ mod observe;
 mod replies;
 mod requests;
 mod run;
+mod said;
 mod settings;
 mod spans;
 mod spending;

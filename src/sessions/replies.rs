@@ -6,8 +6,9 @@ use crate::model::{AgentRun, Claim, Finish, ModelCall};
 
 use super::observe::{Arrived, Taken};
 use super::run::Asked;
+use super::said::Said;
 use super::spending::plain_cost;
-use super::telling::{Asker, Said};
+use super::telling::Asker;
 use super::{LaneId, Run};
 
 impl Run {

@@ -117,10 +117,7 @@ fn tool_call(
         sketch: facts.map(|facts| facts.sketch).unwrap_or_default(),
         identity: fingerprints::identity(tool),
         unknown_tool,
-        arguments: match (&bare, &facts) {
-            (Some(bare), Some(facts)) => state(bare, facts, refused),
-            _ => Arguments::Unknown,
-        },
+        arguments: state(bare.as_ref(), facts.as_ref(), refused),
         truncated: facts.is_some_and(|facts| facts.truncated)
             || excerpt.is_some_and(|text| text.truncated()),
         given: arguments.and_then(given),
@@ -159,8 +156,15 @@ pub(super) fn given(arguments: &str) -> Option<Box<str>> {
     (arguments.len() <= schemas::ARGUMENTS_MAX).then(|| arguments.into())
 }
 
-/// The state of arguments that were captured. Plain text is as good as JSON to a tool that took it.
-fn state(bare: &BareArguments<'_>, facts: &ArgumentFacts, refused: bool) -> Arguments {
+/// The state of arguments, known where they were captured. Plain text is as good as JSON to a tool that took it.
+fn state(
+    bare: Option<&BareArguments<'_>>,
+    facts: Option<&ArgumentFacts>,
+    refused: bool,
+) -> Arguments {
+    let (Some(bare), Some(facts)) = (bare, facts) else {
+        return Arguments::Unknown;
+    };
     let broken = !facts.json && !facts.truncated && begins_json(&bare.text);
     if bare.invalid || broken {
         Arguments::NotJson

@@ -31,6 +31,8 @@ pub struct Reading {
     pub malformed: Malformed,
     /// Spans that carry marks of a sentinel already.
     pub already_marked: u32,
+    /// What those tell of findings, by [`crate::model::told_key`] and its like.
+    pub told: Vec<u64>,
     /// Who sent the steps: hash as in [`Step::resource`], and what [`otlp::ResourceView::encode`] says.
     pub resources: Vec<(u64, Bytes)>,
 }
@@ -104,17 +106,18 @@ impl Reader {
         let mut steps = Vec::with_capacity(self.expected.min(EXPECTED));
         let mut links = Vec::new();
         let mut already_marked = 0u32;
+        let mut told = Vec::new();
         // Places in the body before mean nothing in this one.
         self.sender = None;
         self.senders.begin();
         let dialects = self.dialects.clone();
         let readout = otlp::read(body, |seen| {
             let said = dialects::read(seen, &dialects);
+            already_marked = already_marked.saturating_add(u32::from(said.marked));
+            told.extend_from_slice(&said.told);
             if said.made {
-                already_marked = already_marked.saturating_add(u32::from(said.marked));
                 return;
             }
-            already_marked = already_marked.saturating_add(u32::from(said.marked));
             match said.raw {
                 Some(raw) if raw.part != Part::TransportDuplicate => {
                     steps.push(self.step(seen, raw, said.marked));
@@ -135,6 +138,7 @@ impl Reader {
             links,
             malformed: readout.malformed,
             already_marked,
+            told,
             resources: self.senders.end(),
         })
     }

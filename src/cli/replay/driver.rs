@@ -31,6 +31,13 @@ impl Driver {
         self.engine.explain_spans(spans);
     }
 
+    /// Notes what a request that is still to be judged tells of findings; one that cannot be read tells nothing.
+    pub(crate) fn foresee(&mut self, body: Bytes) {
+        if let Ok(reading) = self.reader.read(body) {
+            self.engine.foresee(&reading);
+        }
+    }
+
     /// Judges one request. Without a stamp of its arrival its steps are taken in before the timers that it
     /// makes due, as the recording does not say what came first. `see` is shown every step read.
     ///

@@ -42,6 +42,12 @@ impl Explain {
 
     /// Notes an answer of the engine. The last one of a span counts: it knows most.
     pub(super) fn answer(&mut self, explanation: Explanation) {
+        let first = self.seen.first().map(|(span, _)| *span);
+        if first != self.seen.last().map(|(span, _)| *span) {
+            // Several spans begin so: none is explained.
+            self.answers.clear();
+            return;
+        }
         self.answers
             .retain(|known| (known.span, known.trace) != (explanation.span, explanation.trace));
         self.answers.push(explanation);

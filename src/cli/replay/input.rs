@@ -11,7 +11,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::model::Timestamp;
+use crate::model::{SYNTHETIC, Timestamp};
 use crate::otlp::json;
 use crate::runtime::files;
 
@@ -40,15 +40,24 @@ pub(super) struct Unreadable {
     pub(super) what: String,
 }
 
+/// Which time an input is gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// To see what spans of our own tell of those before them: only where there are some.
+    Ahead,
+    /// To be judged.
+    Judge,
+}
+
 /// Hands every record of an input to `each`, in order. Unreadable ones do not end it.
 ///
 /// # Errors
 /// The input as a whole cannot be opened, inflated, or is too large.
 pub(super) fn read(
     path: &Path,
-    mut each: impl FnMut(Result<Recorded, Unreadable>),
+    mut each: impl FnMut(Pass, Result<Recorded, Unreadable>),
 ) -> Result<(), String> {
-    let squeezed = files::read(path, INPUT_MAX).map_err(|error| error.to_string())?;
+    let squeezed = files::read(path, INPUT_MAX).map_err(|error| error.without_path())?;
     let (bytes, broken) = inflate(squeezed);
     let name = path.to_string_lossy();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
@@ -60,16 +69,25 @@ pub(super) fn read(
         // Logs carry no spans; the detectors see them once their dialects are read.
         return broken;
     }
+    let ahead = memchr::memmem::find(&bytes, SYNTHETIC.as_bytes()).is_some();
     if name.ends_with(".pb") || name.ends_with(".binpb") {
         broken?;
-        each(Ok(Recorded {
-            body: Bytes::from(bytes),
+        let body = Bytes::from(bytes);
+        let recorded = |body: &Bytes| Recorded {
+            body: body.clone(),
             received: None,
             line: 1,
-        }));
+        };
+        if ahead {
+            each(Pass::Ahead, Ok(recorded(&body)));
+        }
+        each(Pass::Judge, Ok(recorded(&body)));
         return Ok(());
     }
-    records(&bytes, each);
+    if ahead {
+        records(&bytes, |item| each(Pass::Ahead, item));
+    }
+    records(&bytes, |item| each(Pass::Judge, item));
     broken
 }
 

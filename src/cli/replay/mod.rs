@@ -90,10 +90,12 @@ impl Replay {
             path.display().to_string()
         };
         let mut failed: Result<(), Failure> = Ok(());
-        let read = input::read(path, |item| {
-            if failed.is_ok() {
-                failed = self.record(&name, item);
-            }
+        let read = input::read(path, |pass, item| match (pass, item) {
+            (input::Pass::Ahead, Ok(recorded)) => self.driver.foresee(recorded.body),
+            // It is told when its turn comes.
+            (input::Pass::Ahead, Err(_)) => {}
+            (input::Pass::Judge, item) if failed.is_ok() => failed = self.record(&name, item),
+            (input::Pass::Judge, _) => {}
         });
         failed?;
         if let Err(what) = read {

@@ -299,6 +299,23 @@ impl Totals {
         columns: usize,
     ) -> io::Result<()> {
         let (sessions, found) = sessions;
+        let bold = Style::new().bold();
+        if sessions == 0 && self.findings.iter().sum::<u64>() == 0 {
+            let text = match (read.spans, read.malformed) {
+                (0, 0) => "no spans were read: nothing to judge".to_owned(),
+                (spans, malformed) => format!(
+                    "{}, {} malformed, none of them a step of an agent (a tool call, a model call, the run of an \
+                     agent): nothing to judge",
+                    screen::count(spans, "span"),
+                    screen::grouped(malformed),
+                ),
+            };
+            let text = text.replace(", 0 malformed", "");
+            let (first, rest) = text.split_once(' ').unwrap_or((&text, ""));
+            write!(out, "{bold}{first}")?;
+            screen::wrap(out, rest, first.len(), 2, columns)?;
+            return write!(out, "{bold:#}");
+        }
         let cut = match read.malformed {
             0 => String::new(),
             malformed => format!(", {} malformed", screen::grouped(malformed)),
@@ -316,7 +333,6 @@ impl Totals {
         } else {
             format!(" ({})", by.join(", "))
         };
-        let bold = Style::new().bold();
         let spans = screen::count(read.spans, "span");
         let mut quiet = String::new();
         for (count, what) in [

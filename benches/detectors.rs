@@ -104,6 +104,7 @@ impl Bench {
             run: &self.run,
             ledger: &self.ledger,
             names: &self.names,
+            reach: table.window_max(),
         };
         table.judge(black_box(&view)).len()
     }

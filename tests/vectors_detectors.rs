@@ -98,6 +98,7 @@ impl Session {
                 run: &self.run,
                 ledger: &self.ledger,
                 names: &self.names,
+                reach: table.window_max(),
             };
             for (anomaly, judgement) in table.judge(&view) {
                 let due = last

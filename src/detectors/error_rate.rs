@@ -134,23 +134,31 @@ impl ErrorRate {
         let Some(first) = failures.first() else {
             return false;
         };
-        let calls = view.calls();
-        let mut members: SmallVec<[Member; 32]> = SmallVec::new();
-        for (at, call) in calls.iter().enumerate() {
-            if call.order < first.order || !call.outcome.failed() {
-                continue;
+        let At::Call(judged) = view.at else {
+            return false;
+        };
+        let mut steps: SmallVec<[u32; 64]> = SmallVec::new();
+        for (back, call) in view.calls().iter().rev().enumerate() {
+            if call.order < first.order {
+                break;
             }
+            let Some(at) = judged.checked_sub(back).filter(|_| call.outcome.failed()) else {
+                continue;
+            };
             let earlier = View {
                 at: At::Call(at),
                 ..*view
             };
             if let Judgement::Found(finding) = self.family.judge(&earlier) {
-                members.extend(finding.members);
+                steps.extend(finding.members.iter().map(|member| member.step));
+            }
+            steps.sort_unstable();
+            steps.dedup();
+            if most(steps.len()) {
+                return true;
             }
         }
-        members.sort_unstable_by_key(|member| member.step);
-        members.dedup_by_key(|member| member.step);
-        most(members.len())
+        false
     }
 
     fn run(&self, view: &View<'_>) -> Judgement {

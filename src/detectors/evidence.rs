@@ -13,7 +13,7 @@ pub(super) fn complete(finding: &mut Finding, view: &View<'_>) {
     if finding.anomaly.family_rank().is_none() {
         return;
     }
-    let ignored = ignored(finding, view.calls());
+    let ignored = ignored(finding, view);
     if !ignored.is_empty() {
         let words = Fact::Class(Name::from(ignored.to_string()));
         finding.facts.insert(0, ("ignored", words));
@@ -22,11 +22,8 @@ pub(super) fn complete(finding: &mut Finding, view: &View<'_>) {
 }
 
 /// The most of each kind that one answer, or one call, had to be freed of to be equal to another member.
-fn ignored(finding: &Finding, calls: &[Call]) -> Ignored {
-    let members = finding.members.iter();
-    let members: Vec<&Call> = members
-        .filter_map(|member| calls.iter().rev().find(|call| call.span == member.span))
-        .collect();
+fn ignored(finding: &Finding, view: &View<'_>) -> Ignored {
+    let members = view.calls_of(&finding.members);
     let mut all = Ignored::default();
     for (at, call) in members.iter().enumerate() {
         let before = members.get(..at).unwrap_or_default();

@@ -83,18 +83,21 @@ impl Loop {
             return Judgement::NotAssessed(Lack::NoArguments);
         }
         if past.seen_before() {
-            let units = patterns::units(past);
+            let newest = patterns::newest_units(past, 2 * PERIODS.end());
+            let mut all: Option<Units> = None;
             for period in PERIODS {
+                if !patterns::begins(&newest, period, past) {
+                    continue;
+                }
+                let units = &*all.get_or_insert_with(|| patterns::units(past));
                 if period.saturating_mul(self.min_repeats) > self.window.min(units.len()) {
                     break;
                 }
-                let rounds = patterns::rounds(&units, period, past);
-                let patient = patterns::waits_for_something(&units, period, past);
-                if let Some(known) = enough(rounds, self.min_repeats, patient)
-                    && !patterns::has_shorter_period(&units, period, past)
-                {
+                let rounds = patterns::rounds(units, period, past);
+                let patient = patterns::waits_for_something(units, period, past);
+                if let Some(known) = enough(rounds, self.min_repeats, patient) {
                     return Judgement::Found(Box::new(
-                        self.finding(past, &units, period, rounds, known),
+                        self.finding(past, units, period, rounds, known),
                     ));
                 }
             }

@@ -43,8 +43,13 @@ impl Rounds {
     }
 }
 
-/// Groups the calls that may be set beside the judged one into tries.
+/// Groups the calls that may be set beside the judged one into tries, all of them.
 pub(super) fn units(past: &Past<'_>) -> Units {
+    newest_units(past, usize::MAX)
+}
+
+/// The newest `most` tries: enough to tell that there is no pattern, at a part of the cost.
+pub(super) fn newest_units(past: &Past<'_>, most: usize) -> Units {
     let mut units = Units::new();
     let judged = past.calls.len().saturating_sub(1);
     let mut current = Unit::default();
@@ -57,10 +62,15 @@ pub(super) fn units(past: &Past<'_>) -> Units {
             .any(|other| call.one_try_with(other));
         if !one_try {
             units.push(std::mem::take(&mut current));
+            if units.len() >= most {
+                break;
+            }
         }
         current.calls.push(index);
     }
-    units.push(current);
+    if !current.calls.is_empty() {
+        units.push(current);
+    }
     for unit in &mut units {
         unit.settle(past);
     }
@@ -70,6 +80,9 @@ pub(super) fn units(past: &Past<'_>) -> Units {
 impl Unit {
     /// Oldest first, each call once: the calls of one try are a set.
     fn settle(&mut self, past: &Past<'_>) {
+        if self.calls.len() < 2 {
+            return;
+        }
         self.calls.reverse();
         let mut kept: SmallVec<[usize; 2]> = SmallVec::new();
         for index in &self.calls {
@@ -150,6 +163,19 @@ pub(super) fn rounds(units: &Units, period: usize, past: &Past<'_>) -> Rounds {
         rounds.matched += 1;
     }
     rounds
+}
+
+/// Whether the newest units look like a pattern of that period and of no shorter one: two rounds at least. What
+/// does not is none of whatever length, so that most repeats need no further look.
+pub(super) fn begins(units: &Units, period: usize, past: &Past<'_>) -> bool {
+    let two = units.get(..period.saturating_mul(2)).unwrap_or_default();
+    let older = two.get(period..).unwrap_or_default();
+    !older.is_empty()
+        && two
+            .iter()
+            .zip(older)
+            .all(|(unit, before)| unit.same_calls(before, past))
+        && !has_shorter_period(units, period, past)
 }
 
 /// Whether the newest `period` units are themselves a shorter pattern: of one unit, or of two.

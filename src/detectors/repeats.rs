@@ -221,13 +221,14 @@ impl<'v> Past<'v> {
         let evidence_key = shape
             .iter()
             .fold(hash(tool.as_bytes()), |all, key| mix(all, *key));
+        let shown: SmallVec<[usize; 32]> = proof(members).collect();
         Finding {
             anomaly,
             rule: 1,
             severity: self.ready.severity(Severity::Warning),
             confidence: Confidence::Exact,
             reason: None,
-            members: bounded(members.iter().rev().filter_map(|i| self.calls.get(*i))),
+            members: bounded(shown.iter().rev().filter_map(|i| self.calls.get(*i))),
             count: u32::try_from(members.len()).unwrap_or(u32::MAX),
             tool: Some(tool),
             evidence_key,
@@ -299,6 +300,13 @@ pub(super) fn bounded<'c>(calls: impl Iterator<Item = &'c Call>) -> SmallVec<[Me
         members.drain(1..=over);
     }
     members
+}
+
+/// Those of a proof's members, newest first, that are shown: the last ones, and the first.
+pub(super) fn proof(members: &[usize]) -> impl Iterator<Item = usize> + '_ {
+    let last = members.len().min(Finding::MEMBERS_MAX - 1);
+    let (last, others) = members.split_at(last);
+    last.iter().chain(others.last()).copied()
 }
 
 /// A hash of a text that is the same in every process.

@@ -133,10 +133,12 @@ impl Stutter {
             row.push(reply);
         }
         let first = row.last()?;
-        let calls = view.lane.calls().iter();
-        let mut between =
-            calls.filter(|call| call.order > first.order && call.order < judged.order);
-        if row.len() < SAME_TEXTS || between.next().is_some() {
+        let calls = view.lane.calls();
+        let since = calls.partition_point(|call| call.order <= first.order);
+        let between = calls
+            .get(since)
+            .is_some_and(|call| call.order < judged.order);
+        if row.len() < SAME_TEXTS || between {
             return None;
         }
         let members: SmallVec<[Member; 8]> = row.iter().rev().map(|reply| reply.member()).collect();

@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 use super::repeats::{hash, mix};
-use super::{Detector, Judgement};
+use super::{Detector, Judgement, Table};
 
 /// Everything a view is made of.
 #[derive(Debug, Default)]
@@ -281,6 +281,7 @@ impl Bench {
             run: &self.run,
             ledger: &self.ledger,
             names: &self.names,
+            reach: Table::WINDOW_MAX,
         }
     }
 

@@ -8,6 +8,7 @@
 //! - Source rule (agentbudget): any pair stands `repeats` times in the last `window` steps, this one included.
 //! - Cost: one look at the keys of the last calls and one at the answer of the last call but one.
 
+use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use crate::lanes::{Call, View};
@@ -34,6 +35,31 @@ config! {
 
 /// What the source compares: the call, and what came back if anything.
 type Pair = (Option<u64>, bool, u64);
+
+/// How often each pair came. A usual window is a short list; thousands of pairs are not walked for each other.
+#[derive(Default)]
+struct Counts {
+    few: SmallVec<[(Pair, usize); 16]>,
+    many: HashMap<Pair, usize, foldhash::fast::RandomState>,
+}
+
+impl Counts {
+    /// Counts one more of a pair; how many there are.
+    fn add(&mut self, pair: Pair) -> usize {
+        let times = if let Some(at) = self.few.iter().position(|(other, _)| *other == pair) {
+            self.few.get_mut(at).map(|(_, times)| times)
+        } else if self.few.len() < self.few.inline_size() {
+            self.few.push((pair, 0));
+            self.few.last_mut().map(|(_, times)| times)
+        } else {
+            Some(self.many.entry(pair).or_default())
+        };
+        times.map_or(0, |times| {
+            *times += 1;
+            *times
+        })
+    }
+}
 
 /// Tries with one answer after which it is clear that nothing new comes (A6, A7).
 pub(super) const SAME_ANSWERS: usize = 5;
@@ -89,20 +115,10 @@ impl TransitionRepeat {
             (call.exact, call.answer.known, answer)
         };
         // Oldest first: the pair that reaches the threshold first is the one reported.
-        let mut counts: SmallVec<[(Pair, usize); 16]> = SmallVec::new();
+        let mut counts = Counts::default();
         for call in window {
             let this = pair(call);
-            let times = match counts.iter_mut().find(|(other, _)| *other == this) {
-                Some((_, times)) => {
-                    *times += 1;
-                    *times
-                }
-                None => {
-                    counts.push((this, 1));
-                    1
-                }
-            };
-            if times < needed {
+            if counts.add(this) < needed {
                 continue;
             }
             let last = past.calls.len() - 1;
@@ -194,6 +210,7 @@ impl TransitionRepeat {
         if !judged.answer.known || !(certain || may_change_nothing(past, judged)) {
             return None;
         }
+        let news = certain && judged.answer.informs && !judged.answer.pending;
         let mut near = true;
         let mut near_members: SmallVec<[usize; 16]> = SmallVec::new();
         let mut members: SmallVec<[usize; 16]> = SmallVec::new();
@@ -214,17 +231,18 @@ impl TransitionRepeat {
             }
             if near {
                 near_members.push(index);
+            } else if !news && near_members.len() < SAME_ANSWERS {
+                break;
             }
             members.push(index);
             last = Some(call);
         }
         let patient = judged.answer.pending && !busy;
         let needed = if patient { SAME_STATES } else { SAME_ANSWERS };
-        if near_members.len() >= needed && different(past, &near_members) >= 2 {
+        if near_members.len() >= needed && are_different(past, &near_members, 2) {
             return Some(self.answers_finding(past, &near_members, 2, "near_equal"));
         }
-        let news = certain && judged.answer.informs && !judged.answer.pending;
-        (news && members.len() >= needed && different(past, &members) >= NEW_CALLS)
+        (news && members.len() >= needed && are_different(past, &members, NEW_CALLS))
             .then(|| self.answers_finding(past, &members, 3, "no_progress"))
     }
 
@@ -235,7 +253,7 @@ impl TransitionRepeat {
         rule: u8,
         reason: &'static str,
     ) -> Finding {
-        let keys: SmallVec<[u64; 16]> = members
+        let keys: SmallVec<[u64; 64]> = members
             .iter()
             .filter_map(|index| past.calls.get(*index)?.key)
             .collect();
@@ -314,9 +332,23 @@ fn may_change_nothing(past: &Past<'_>, call: &Call) -> bool {
     past.role(call) == Role::Shell && call.changes == unknown && !call.answer.acknowledges
 }
 
+/// Whether these are so many different calls at least; a few, found soon where there are.
+fn are_different(past: &Past<'_>, members: &[usize], least: usize) -> bool {
+    let mut keys: SmallVec<[Option<u64>; 4]> = SmallVec::new();
+    for call in members.iter().filter_map(|index| past.calls.get(*index)) {
+        if !keys.contains(&call.key) {
+            keys.push(call.key);
+        }
+        if keys.len() >= least {
+            return true;
+        }
+    }
+    false
+}
+
 /// How many different calls these are.
 fn different(past: &Past<'_>, members: &[usize]) -> usize {
-    let mut keys: SmallVec<[Option<u64>; 16]> = members
+    let mut keys: SmallVec<[Option<u64>; 64]> = members
         .iter()
         .filter_map(|index| past.calls.get(*index).map(|call| call.key))
         .collect();

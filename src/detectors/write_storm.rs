@@ -9,10 +9,11 @@
 
 use std::time::Duration;
 
+use hashbrown::HashMap;
 use smallvec::SmallVec;
 
-use crate::lanes::{Call, View};
-use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Outcome, Severity};
+use crate::lanes::{Call, NameId, View};
+use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Outcome, Severity, Timestamp};
 
 use super::ready::Ready;
 use super::repeats::{bounded, mix};
@@ -52,6 +53,9 @@ pub(super) const REWRITES: usize = 8;
 /// Calls looked back over for each write allowed: reads lie between writes.
 const CALLS_A_WRITE: usize = 3;
 
+/// When each call was made last.
+type Ends = HashMap<(Option<u64>, NameId), Timestamp, foldhash::fast::RandomState>;
+
 /// The detector.
 #[derive(Debug)]
 pub(super) struct WriteStorm {
@@ -84,16 +88,12 @@ impl WriteStorm {
     }
 
     fn storm(&self, view: &View<'_>, judged: &Call) -> Option<Finding> {
-        let recent = view
-            .calls()
-            .iter()
-            .filter(|call| judged.end.since(call.end) < self.window && self.is_write(view, call))
-            .filter(|call| !self.does_nothing_more(view, call));
+        let recent = self.recent(view, judged);
         let sum = |weight: fn(&Call) -> u16| -> i64 {
-            recent.clone().map(|call| i64::from(weight(call))).sum()
+            recent.iter().map(|call| i64::from(weight(call))).sum()
         };
         let (writes, deletes) = (sum(|call| call.more.writes), sum(deletes_of));
-        let weights = recent.clone();
+        let weights = recent.iter();
         let weight: i64 = weights
             .map(|call| weight(call, self.limit, self.ready.rules))
             .sum();
@@ -117,7 +117,7 @@ impl WriteStorm {
             severity: self.ready.severity(own),
             confidence: Confidence::Exact,
             reason: by_deletes.then_some("deletes"),
-            members: bounded(recent),
+            members: bounded(recent.iter().copied()),
             count: u32::try_from(writes).unwrap_or(u32::MAX),
             evidence_key: 0,
             shape: SmallVec::new(),
@@ -135,17 +135,27 @@ impl WriteStorm {
         })
     }
 
-    /// Whether a call only repeats one of the window and its tool says that this changes nothing more
-    /// (`idempotentHint`).
-    fn does_nothing_more(&self, view: &View<'_>, call: &Call) -> bool {
-        call.more.hints.idempotent == Some(true)
-            && call.key.is_some()
-            && view.calls().iter().any(|other| {
-                other.order < call.order
-                    && (other.key, other.tool) == (call.key, call.tool)
-                    && call.end.since(other.end) < self.window
-                    && self.is_write(view, other)
-            })
+    /// The writes of the window, oldest first. Left out are those that only repeat one of the window before them,
+    /// where their tool says that this changes nothing more (`idempotentHint`).
+    fn recent<'v>(&self, view: &View<'v>, judged: &Call) -> SmallVec<[&'v Call; 64]> {
+        let hinted = |call: &Call| call.more.hints.idempotent == Some(true) && call.key.is_some();
+        let calls = view.calls();
+        // Only where a tool says so: the latest end of each write up to the call looked at.
+        let mut ends: Option<Ends> = calls.iter().any(hinted).then(Ends::default);
+        let mut recent = SmallVec::new();
+        for call in calls.iter().filter(|call| self.is_write(view, call)) {
+            let again = ends.as_mut().is_some_and(|ends| {
+                let last = ends.insert((call.key, call.tool), call.end);
+                if let (Some(last), Some(end)) = (last, ends.get_mut(&(call.key, call.tool))) {
+                    *end = last.max(*end);
+                }
+                hinted(call) && last.is_some_and(|last| call.end.since(last) < self.window)
+            });
+            if !again && judged.end.since(call.end) < self.window {
+                recent.push(call);
+            }
+        }
+        recent
     }
 
     /// One file written anew as a whole, again and again, and nothing looked at in between.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::detectors::{Choice, Scope};
-use crate::model::{AnomalyType, Finding, Timestamp, TraceId};
+use crate::lanes::View;
+use crate::model::{AnomalyType, Finding, SpanId, Timestamp, TraceId};
 use crate::policies::{Moment, Place, Steps};
 use crate::sessions::{LaneId, Pending, Run, Settle, Site};
 
@@ -97,7 +98,7 @@ impl Engine {
             return true;
         };
         let opinion = ask_all(&self.tables, &self.strikes, &case);
-        if let Some(due) = self.wait_for_parents(run, &pending, &opinion, now) {
+        if let Some(due) = self.wait_for_parents(run, &pending, &case.view, &opinion, now) {
             if let Some(run) = self.sessions.run_mut(trace)
                 && let Some(waits) = run.pending.iter_mut().find(|p| p.order == pending.order)
             {
@@ -127,6 +128,7 @@ impl Engine {
         &self,
         run: &Run,
         pending: &Pending,
+        view: &View<'_>,
         opinion: &Opinion,
         now: Timestamp,
     ) -> Option<Timestamp> {
@@ -137,7 +139,6 @@ impl Engine {
         if source || !auto || now >= until || !lane.is_unnamed() || !pending.is_call {
             return None;
         }
-        let calls = lane.lane.calls();
         let waits = opinion.findings.iter().any(|finding| {
             let budget = self.tables.budget_of(opinion.choice, finding.anomaly);
             if budget.is_some_and(|scope| scope != Scope::Agent) {
@@ -145,16 +146,16 @@ impl Engine {
             }
             // A budget may name only its last step, but counts all of the lane.
             let of_lane = finding.members.len() == 1 || budget.is_some();
-            let mut parents = calls
-                .iter()
-                .filter(|call| of_lane || finding.members.iter().any(|m| m.span == call.span))
-                .filter_map(|call| call.parent);
-            let Some(first) = parents.next() else {
-                return false;
+            let mut parents: SmallVec<[SpanId; 8]> = if of_lane {
+                let calls = lane.lane.calls().iter();
+                calls.filter_map(|call| call.parent).collect()
+            } else {
+                let members = view.calls_of(&finding.members);
+                members.iter().filter_map(|call| call.parent).collect()
             };
-            let mut others = parents.filter(|parent| *parent != first).peekable();
-            others.peek().is_some()
-                && (!run.has_span(first) || others.any(|parent| !run.has_span(parent)))
+            parents.sort_unstable();
+            parents.dedup();
+            parents.len() > 1 && parents.iter().any(|parent| !run.has_span(*parent))
         });
         waits.then_some(until)
     }

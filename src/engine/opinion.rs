@@ -98,6 +98,7 @@ pub(super) fn case_of<'a>(
         run: &run.facts,
         ledger: sessions.ledger_of(run),
         names: &sessions.names,
+        reach: tables.window_max(),
     };
     let (member, turn, key, fired, lane_unknown) = match (view.call(), view.reply()) {
         (Some(call), _) => (

@@ -1,6 +1,8 @@
 //! What a detector is shown when it judges one step.
 
-use crate::model::{Bill, Finish, ModelCall, Outcome, Timestamp, Usage, Words};
+use smallvec::SmallVec;
+
+use crate::model::{Bill, Finding, Finish, Member, ModelCall, Outcome, Timestamp, Usage, Words};
 
 use super::lane::forget;
 use super::{Asks, Call, Lane, Ledger, Names, Order, Reply, Trail, Turns};
@@ -191,22 +193,49 @@ pub struct View<'a> {
     pub ledger: &'a Ledger,
     /// Names of tools.
     pub names: &'a Names,
+    /// How many calls before the judged step are shown: as many as a lane is sure to keep. What came in one
+    /// large request stands in the lane as well, but a verdict must not depend on what came together.
+    pub reach: usize,
 }
 
 impl<'a> View<'a> {
-    /// The calls of the lane up to and including the judged one, oldest first; for a reply, those before it.
+    /// The last calls of the lane up to and including the judged one, oldest first; for a reply, those before
+    /// it: at most [`View::reach`] of them and the judged one.
     pub fn calls(&self) -> &'a [Call] {
         let calls = self.lane.calls();
-        match self.at {
-            At::Call(at) => calls.get(..=at).unwrap_or(calls),
+        let (before, end) = match self.at {
+            At::Call(at) => (at, at.saturating_add(1)),
             At::Reply(_) => {
                 let Some(reply) = self.reply() else {
                     return &[];
                 };
                 let end = calls.partition_point(|call| call.order < reply.order);
-                calls.get(..end).unwrap_or(calls)
+                (end, end)
+            }
+        };
+        let end = end.min(calls.len());
+        let from = before.saturating_sub(self.reach).min(end);
+        calls.get(from..end).unwrap_or(calls)
+    }
+
+    /// Those of the calls shown that are members of a proof, in the proof's order. Members stand in the order of
+    /// the lane: one walk back finds them all.
+    pub fn calls_of(&self, members: &[Member]) -> SmallVec<[&'a Call; Finding::MEMBERS_MAX]> {
+        let calls = self.calls();
+        let mut end = calls.len();
+        let mut found = SmallVec::new();
+        for member in members.iter().rev() {
+            let until = |end| {
+                let before = calls.get(..end).unwrap_or_default();
+                before.iter().rposition(|call| call.span == member.span)
+            };
+            if let Some(at) = until(end).or_else(|| until(calls.len())) {
+                found.extend(calls.get(at));
+                end = at;
             }
         }
+        found.reverse();
+        found
     }
 
     /// The call judged.

@@ -4,6 +4,8 @@
 //! a bit for each pair of neighbouring characters. Sets that small arguments have are counted nearly
 //! exactly; sets that fill the bits are not compared at all.
 
+use std::sync::LazyLock;
+
 /// A sketch of a call's arguments; all zero when there is none. Made by `fingerprints::sketch`.
 pub type Sketch = [u8; 32];
 
@@ -79,9 +81,17 @@ fn shared(a: u128, b: u128, most: u32) -> f64 {
 
 /// How many members a field with that many bits set has, most likely.
 fn members(field: u128) -> f64 {
-    const BITS: f64 = (SET * 8) as f64;
-    let free = (BITS - f64::from(field.count_ones())).max(0.5);
-    -BITS * (free / BITS).ln()
+    /// By number of bits set: a row of near-equal calls asks for hundreds of them a step.
+    static MEMBERS: LazyLock<[f64; SET * 8 + 1]> = LazyLock::new(|| {
+        const BITS: f64 = (SET * 8) as f64;
+        let mut free = BITS + 1.0;
+        std::array::from_fn(|_| {
+            free -= 1.0;
+            -BITS * (free.max(0.5) / BITS).ln()
+        })
+    });
+    let set = usize::try_from(field.count_ones()).unwrap_or(usize::MAX);
+    MEMBERS.get(set).copied().unwrap_or(f64::INFINITY)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! - Source rule (failure taxonomy sentinel): s(T) = s(T-2), s(T-1) = s(T-3), s(T) != s(T-1).
 //! - Cost: one look at the keys of the last calls; units are made only when the key was seen before.
 
-use crate::lanes::View;
+use crate::lanes::{Call, View};
 use crate::model::{AnomalyType, Confidence, Fact, Finding, Lack, Severity};
 
 use super::patterns::{self, Rounds, Units};
@@ -62,9 +62,8 @@ impl PingPong {
         let mut finding = past.finding(AnomalyType::PingPong, &members, &[first, second]);
         finding.count = 2;
         finding.message = wording::message(format!(
-            "`{}` and `{}` took turns over the last 4 calls",
-            wording::tool(past.names, a.tool),
-            wording::tool(past.names, b.tool),
+            "{} took turns over the last 4 calls",
+            sides(past, [c, d], false),
         ));
         finding.facts = vec![
             ("rounds", Fact::Int(2)),
@@ -78,16 +77,12 @@ impl PingPong {
         if past.key(past.judged).is_none() {
             return Judgement::NotAssessed(Lack::NoArguments);
         }
-        if past.seen_before() {
+        if past.seen_before() && patterns::begins(&patterns::newest_units(past, 4), 2, past) {
             let units = patterns::units(past);
-            if let [newest, before, ..] = units.as_slice()
-                && !newest.same_calls(before, past)
-            {
-                let rounds = patterns::rounds(&units, 2, past);
-                let patient = patterns::waits_for_something(&units, 2, past);
-                if let Some(known) = enough(rounds, self.rounds, patient) {
-                    return Judgement::Found(Box::new(self.finding(past, &units, rounds, known)));
-                }
+            let rounds = patterns::rounds(&units, 2, past);
+            let patient = patterns::waits_for_something(&units, 2, past);
+            if let Some(known) = enough(rounds, self.rounds, patient) {
+                return Judgement::Found(Box::new(self.finding(past, &units, rounds, known)));
             }
         }
         lacking(past)
@@ -100,31 +95,31 @@ impl PingPong {
         let mut finding = past.finding(AnomalyType::PingPong, &members, &keys);
         weigh(&mut finding, known, &self.ready);
         finding.count = u32::try_from(count_of).unwrap_or(u32::MAX);
-        let mut tools = units.iter().take(2).rev().filter_map(|unit| {
-            let call = unit.calls(past).next()?;
-            Some(past.names.text(call.tool))
-        });
-        let (a, b) = (
-            tools.next().unwrap_or_default(),
-            tools.next().unwrap_or_default(),
-        );
+        let side = |at: usize| {
+            let first = units.get(at).and_then(|unit| unit.calls(past).next());
+            first.unwrap_or(past.judged)
+        };
+        let (a, b) = (side(1), side(0));
+        let batches = units
+            .iter()
+            .take(2)
+            .any(|unit| unit.calls(past).count() > 1);
+        let with = match (known, a.tool == b.tool) {
+            (true, _) => " with the same answers, and nothing changed",
+            (false, true) => "; answers are not known",
+            (false, false) => " with the same arguments; answers are not known",
+        };
         finding.message = wording::message(format!(
-            "`{}` and `{}` took turns for {count_of} rounds with the same {}",
-            wording::name(&a),
-            wording::name(&b),
-            if known {
-                "answers, and nothing changed"
-            } else {
-                "arguments; answers are not known"
-            },
+            "{} took turns for {count_of} rounds{with}",
+            sides(past, [a, b], batches),
         ));
         finding.facts = facts(past, &members, self.rounds);
         finding.facts.splice(
             ..1,
             [
                 ("rounds", count(count_of)),
-                ("tool_a", Fact::Text(a)),
-                ("tool_b", Fact::Text(b)),
+                ("tool_a", Fact::Text(past.names.text(a.tool))),
+                ("tool_b", Fact::Text(past.names.text(b.tool))),
             ],
         );
         finding
@@ -153,6 +148,20 @@ impl Detector for PingPong {
             Rules::Aware => self.aware(&past),
         }
     }
+}
+
+/// What alternates, by the last call of each side: two tools by their names; two calls of one tool, which differ in
+/// what they ask, by where they stand. `batches`: a side is several calls at once.
+fn sides(past: &Past<'_>, [a, b]: [&Call; 2], batches: bool) -> String {
+    let name = |call: &Call| wording::tool(past.names, call.tool);
+    if a.tool != b.tool {
+        return format!("`{}` and `{}`", name(a), name(b));
+    }
+    let (name, steps) = (name(a), format!("(steps {} and {})", a.step, b.step));
+    if batches {
+        return format!("two different batches of calls that begin with `{name}` {steps}");
+    }
+    format!("two calls of `{name}` with different arguments {steps}")
 }
 
 /// Whether there are rounds enough: `Some(true)` with known answers, `Some(false)` with unknown ones.
@@ -237,6 +246,31 @@ mod tests {
         assert_eq!(fires(&aware(), "a s~ a s~ a s~"), NEVER);
         assert_eq!(fires(&aware(), "a* b a* b a* b a* b"), NEVER);
         assert_eq!(fires(&aware(), "a* b a* b a* b a* b a* b"), [9]);
+    }
+
+    #[test]
+    fn says_what_took_turns() {
+        let said = |line: &str| last(&aware(), line).unwrap().message;
+        insta::assert_snapshot!(
+            said("a b a b"),
+            @"`a` and `b` took turns for 2 rounds with the same answers, and nothing changed"
+        );
+        insta::assert_snapshot!(
+            said("c a1 a2 a1 a2"),
+            @"two calls of `a` with different arguments (steps 3 and 4) took turns for 2 rounds with the same answers, and nothing changed"
+        );
+        insta::assert_snapshot!(
+            said("a1? a2? a1? a2? a1? a2?"),
+            @"two calls of `a` with different arguments (steps 4 and 5) took turns for 3 rounds; answers are not known"
+        );
+        insta::assert_snapshot!(
+            said("a1 b& a2 b& a1 b& a2 b&"),
+            @"two different batches of calls that begin with `a` (steps 4 and 6) took turns for 2 rounds with the same answers, and nothing changed"
+        );
+        insta::assert_snapshot!(
+            last(&source(), "a1 a2 a1 a2").unwrap().message,
+            @"two calls of `a` with different arguments (steps 2 and 3) took turns over the last 4 calls"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Invariant: findings are one when session, type, tool and state are, and the step is; of those left over,
 //! such with one session, type, tool and state have moved, in order; the rest are new or gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -52,6 +52,49 @@ struct One {
     step: u64,
     message: String,
     severity: Option<Severity>,
+}
+
+impl One {
+    /// Where it stands among those of its key: the span, or the step where none is named.
+    fn place(&self) -> (String, u64) {
+        let step = if self.span.is_empty() { self.step } else { 0 };
+        (self.span.clone(), step)
+    }
+}
+
+/// Earlier findings of one key, in their order; each is taken once, at the cost of a look-up.
+#[derive(Debug, Default)]
+struct Olds {
+    all: Vec<Option<One>>,
+    /// Where those of one place stand, in order.
+    at: BTreeMap<(String, u64), VecDeque<usize>>,
+    /// All before it are taken.
+    first: usize,
+}
+
+impl Olds {
+    fn push(&mut self, old: One) {
+        let places = self.at.entry(old.place()).or_default();
+        places.push_back(self.all.len());
+        self.all.push(Some(old));
+    }
+
+    /// Takes the first one that stands at a place.
+    fn take_at(&mut self, place: &(String, u64)) -> Option<One> {
+        let at = self.at.get_mut(place)?.pop_front()?;
+        self.all.get_mut(at)?.take()
+    }
+
+    /// Takes the first one that is left. From then on none is to be taken by its place.
+    fn take_first(&mut self) -> Option<One> {
+        while let Some(slot) = self.all.get_mut(self.first) {
+            self.first += 1;
+            if slot.is_some() {
+                return slot.take();
+            }
+        }
+        None
+    }
 }
 
 /// Both sides.
@@ -132,31 +175,26 @@ impl Compare {
     /// What has changed.
     pub(super) fn changes(self) -> Changes {
         let mut changes = Changes::default();
-        let mut left: BTreeMap<Key, Vec<One>> = BTreeMap::new();
+        let mut left: BTreeMap<Key, Olds> = BTreeMap::new();
         for old in self.old {
             left.entry(old.key.clone()).or_default().push(old);
         }
         let mut others = Vec::new();
         for new in self.new {
             let olds = left.get_mut(&new.key);
-            let same = olds.and_then(|olds| {
-                let at = olds.iter().position(|old| {
-                    old.span == new.span && (!old.span.is_empty() || old.step == new.step)
-                })?;
-                Some(olds.remove(at))
-            });
-            match same {
+            match olds.and_then(|olds| olds.take_at(&new.place())) {
                 Some(_) => changes.same += 1,
                 None => others.push(new),
             }
         }
         for new in others {
-            match left.get_mut(&new.key).filter(|olds| !olds.is_empty()) {
-                Some(olds) => changes.moved.push((olds.remove(0), new)),
+            match left.get_mut(&new.key).and_then(Olds::take_first) {
+                Some(old) => changes.moved.push((old, new)),
                 None => changes.new.push(new),
             }
         }
-        changes.gone = left.into_values().flatten().collect();
+        let gone = left.into_values().flat_map(|olds| olds.all);
+        changes.gone = gone.flatten().collect();
         changes
     }
 }
@@ -279,6 +317,37 @@ mod tests {
             message: format!("{anomaly} at {step}"),
             severity: Some(Severity::Warning),
         }
+    }
+
+    #[test]
+    fn each_earlier_finding_is_taken_once_and_in_order() {
+        let unplaced = |step, message: &str| One {
+            span: String::new(),
+            message: message.to_owned(),
+            ..one("s", "stuck", step)
+        };
+        let compare = Compare {
+            old: vec![
+                unplaced(1, "a"),
+                unplaced(2, "b"),
+                unplaced(1, "c"),
+                one("s", "stuck", 4),
+                one("s", "stuck", 4),
+            ],
+            new: vec![
+                one("s", "stuck", 4),
+                unplaced(1, "as before"),
+                unplaced(7, "from b"),
+                one("s", "stuck", 8),
+            ],
+        };
+        let changes = compare.changes();
+        assert_eq!(changes.same, 2);
+        let moved = changes.moved.iter();
+        let moved: Vec<_> = moved.map(|(old, new)| (old.step, new.step)).collect();
+        assert_eq!(moved, [(2, 7), (1, 8)]);
+        assert_eq!(changes.moved[1].0.message, "c");
+        assert_eq!((changes.gone.len(), changes.new.len()), (1, 0));
     }
 
     #[test]

@@ -50,8 +50,8 @@ fn attribute(key: &str, value: String) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
-/// A run of calls in requests: `call` gives arguments and result of each.
-fn run(call: impl Fn(usize) -> (Value, String)) -> Vec<Bytes> {
+/// A run of calls, so many in a request: `call` gives arguments and result of each.
+fn run(request: usize, call: impl Fn(usize) -> (Value, String)) -> Vec<Bytes> {
     let span = |at: usize| {
         let (arguments, result) = call(at);
         let end = 1_790_000_000 * SECOND + (at + 1) * SECOND;
@@ -68,14 +68,16 @@ fn run(call: impl Fn(usize) -> (Value, String)) -> Vec<Bytes> {
                 attribute("gen_ai.tool.name", "bash".to_owned()),
                 attribute("gen_ai.tool.call.id", format!("call_{at}")),
                 attribute("gen_ai.tool.call.arguments", arguments.to_string()),
-                attribute("gen_ai.tool.call.result", result),
+                attribute("gen_ai.tool.call.result", result.clone()),
             ],
+            // Status 2 is an error.
+            "status": { "code": if result.starts_with("Traceback") { 2 } else { 0 } },
         })
     };
     (0..CALLS)
-        .step_by(REQUEST)
+        .step_by(request)
         .map(|from| {
-            let spans: Vec<Value> = (from..from + REQUEST).map(span).collect();
+            let spans: Vec<Value> = (from..from + request).map(span).collect();
             let request = json!({ "resourceSpans": [{
                 "resource": { "attributes": [attribute("service.name", "bench".to_owned())] },
                 "scopeSpans": [{ "scope": { "name": "bench" }, "spans": spans }],
@@ -104,20 +106,50 @@ fn steps(criterion: &mut Criterion) {
     let settings = settings();
     let line = "src/module/file.py:120: def compute(self, value): return value + 1\n";
     let command = |at: usize| json!({ "command": format!("grep -rn compute_{at} src/module") });
+    let none = |_: usize| "no matches in any of these 40 files".to_owned();
+    let some = |at: usize| format!("{at:>5} matches in 12 files of 40");
+    let many = |at: usize| format!("{at}\n{}", line.repeat(30));
+    let red = |_: usize| "Traceback (most recent call last): ValueError: no such column".to_owned();
+    // From the third call on an episode is open: what repeats costs the whole run through.
     let runs = [
         (
             "new_calls_35_chars",
-            run(|at| (command(at), format!("{at:>5} matches in 12 files of 40"))),
+            run(REQUEST, |at| (command(at), some(at))),
         ),
+        ("new_calls_2kb", run(REQUEST, |at| (command(at), many(at)))),
         (
-            "new_calls_2kb",
-            run(|at| (command(at), format!("{at}\n{}", line.repeat(30)))),
+            "new_calls_in_one_request",
+            run(CALLS, |at| (command(at), some(at))),
         ),
         (
             "one_call_35_chars",
-            run(|_| (command(0), "no matches in any of these 40 files".to_owned())),
+            run(REQUEST, |at| (command(0), none(at))),
         ),
-        ("one_call_2kb", run(|_| (command(0), line.repeat(30)))),
+        (
+            "one_call_2kb",
+            run(REQUEST, |_| (command(0), line.repeat(30))),
+        ),
+        (
+            "one_call_in_one_request",
+            run(CALLS, |at| (command(0), none(at))),
+        ),
+        (
+            "two_calls_in_turn",
+            run(REQUEST, |at| (command(at % 2), none(at))),
+        ),
+        (
+            "cycle_of_five",
+            run(REQUEST, |at| (command(at % 5), none(at))),
+        ),
+        (
+            "near_equal_calls",
+            run(REQUEST, |at| (command(at), none(at))),
+        ),
+        ("one_failing_call", run(REQUEST, |at| (command(0), red(at)))),
+        (
+            "near_equal_failing_calls",
+            run(REQUEST, |at| (command(at), red(at))),
+        ),
     ];
     let mut group = criterion.benchmark_group("per_step");
     group.throughput(Throughput::Elements(CALLS as u64));

@@ -331,3 +331,17 @@ fn a_home_grown_agents_loop_is_found_through_its_configuration() {
     assert_eq!(found["tool"], "fetch_page");
     assert_eq!(found["session"], "chat-1");
 }
+
+#[test]
+fn without_it_what_is_missing_is_said() {
+    let text = replay(&["--format", "text"]);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "home-grown: none of 5 spans is a step of an agent",
+        "(scope acme.agent)",
+        "processors.anomaly.dialects",
+    ] {
+        assert!(line.contains(words), "{words}: {text}");
+    }
+    assert_eq!(replay(&["--format", "json"]), "");
+}

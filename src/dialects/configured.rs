@@ -38,16 +38,21 @@ impl Configured {
     }
 
     /// Reads a span by the first convention that is about it; `known` is what the built-in ones make of it.
-    pub(super) fn read<'a>(&self, seen: &Seen<'a>, known: Option<Raw<'a>>) -> Option<Raw<'a>> {
+    /// Says too whether there was one.
+    pub(super) fn read<'a>(
+        &self,
+        seen: &Seen<'a>,
+        known: Option<Raw<'a>>,
+    ) -> (Option<Raw<'a>>, bool) {
         for convention in &*self.0 {
             if convention.when.holds(seen)
                 && let Some(part) = convention.part(seen, known.as_ref())
                 && convention.names_a_tool(seen, part)
             {
-                return Some(convention.read(seen, part, known));
+                return (Some(convention.read(seen, part, known)), true);
             }
         }
-        known
+        (known, false)
     }
 }
 

@@ -29,6 +29,7 @@ mod raw;
 mod responses;
 mod results;
 mod sources;
+mod switches;
 mod tools;
 mod traceloop;
 mod values;
@@ -42,6 +43,7 @@ pub use origin::{Origin, origin, resource_text};
 pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};
 pub use results::{BareResult, bare_result};
 pub use sources::{Condition, Place, Source};
+pub use switches::{Switch, switch};
 pub use tools::{Tool, Tools, tools};
 
 use smallvec::{SmallVec, smallvec};
@@ -110,11 +112,16 @@ const MARKS: [&str; 5] = [
     "session.complete",
 ];
 
+/// What stands for the marker of a convention of the user's own.
+const OWN: &str = "dialects";
+
 /// What one span says.
 #[derive(Debug, Default)]
 pub struct Said<'a> {
     /// The step it tells, if any dialect knows it as one.
     pub raw: Option<Raw<'a>>,
+    /// What marks the convention that read it; empty when none did.
+    pub by: &'static str,
     /// It carries marks of a sentinel already.
     pub marked: bool,
     /// What it tells of findings, by [`told_key`] and its like.
@@ -169,7 +176,12 @@ fn told(seen: &Seen<'_>, made: bool) -> SmallVec<[u64; 2]> {
 pub fn read<'a>(seen: &Seen<'a>, own: &Configured) -> Said<'a> {
     let mut said = built_in(seen);
     if !own.conventions().is_empty() && !said.made {
-        said.raw = own.read(seen, said.raw.take());
+        let (raw, ours) = own.read(seen, said.raw.take());
+        said.raw = raw;
+        // Where an own one only completes a known one, it is the known one that captures content.
+        if ours && said.by.is_empty() {
+            said.by = OWN;
+        }
     }
     said
 }
@@ -196,18 +208,24 @@ fn built_in<'a>(seen: &Seen<'a>) -> Said<'a> {
         said.told = told(seen, said.made);
     }
     if any && !said.made {
-        said.raw = DIALECTS
+        let read = DIALECTS
             .iter()
             .zip(markers)
             .filter(|(_, marker)| *marker != Value::Empty)
-            .find_map(|(dialect, marker)| (dialect.read)(seen, marker));
+            .find_map(|(dialect, marker)| Some((dialect.marker, (dialect.read)(seen, marker)?)));
+        if let Some((by, raw)) = read {
+            (said.by, said.raw) = (by, Some(raw));
+        }
     }
     if said.raw.is_none() {
         let name = seen.span.name();
-        said.raw = NAMED.iter().find_map(|named| {
+        let read = NAMED.iter().find_map(|named| {
             let rest = name.strip_prefix(named.prefix)?;
-            (named.read)(seen, rest)
+            Some((named.prefix, (named.read)(seen, rest)?))
         });
+        if let Some((by, raw)) = read {
+            (said.by, said.raw) = (by, Some(raw));
+        }
     }
     said
 }

@@ -68,6 +68,7 @@ impl Engine {
         self.counters.spans += u64::from(reading.spans);
         self.counters.already_marked += u64::from(reading.already_marked);
         self.known.note(&reading.told);
+        self.contents.meet(&reading.coverage, now, &mut out.notices);
         if reading.steps.is_empty() {
             out.releases.push(whole(reading.body, reading.spans));
             return;

@@ -5,6 +5,7 @@
 
 mod budgets;
 mod closing;
+mod content;
 mod counters;
 mod due;
 mod explain;
@@ -51,14 +52,16 @@ use crate::detectors::Tables;
 use crate::model::{AnomalyType, Lack, Name, Release, Report, Service, Timestamp, TraceId};
 use crate::policies::Desk;
 use crate::sessions::Sessions;
-use crate::steps::Reading;
+use crate::steps::{Content, Reading};
 
 pub use crate::policies::ignore_line;
 pub use crate::sessions::CloseReason;
+pub use content::Notice;
 pub use counters::Counters;
 pub use explain::{Account, Explanation, Verdict, Watch};
 pub use settings::{Mode, Settings};
 
+use content::Contents;
 use holds::Holds;
 use known::Known;
 use opinion::Strikes;
@@ -80,6 +83,8 @@ pub struct Output {
     pub closed: Vec<ClosedRun>,
     /// Detectors that panicked just now; three times, and the type is off.
     pub panics: Vec<(AnomalyType, bool)>,
+    /// Services that send spans without what rules need.
+    pub notices: Vec<Notice>,
     /// What was asked for by [`Engine::explain_spans`]; a step that is judged again is explained again.
     pub explanations: Vec<Explanation>,
 }
@@ -182,6 +187,7 @@ pub struct Engine {
     counters: Counters,
     resources: Resources,
     known: Known,
+    contents: Contents,
     watch: Option<Watch>,
     bodies: u64,
 }
@@ -205,6 +211,7 @@ impl Engine {
             counters: Counters::default(),
             resources: Resources::default(),
             known: Known::default(),
+            contents: Contents::default(),
             watch: None,
             bodies: 0,
             settings,
@@ -265,6 +272,7 @@ impl Engine {
         while let Some(trace) = self.sessions.next_at_shutdown() {
             self.close(trace, CloseReason::Shutdown, now, out);
         }
+        self.contents.finish(&mut out.notices);
     }
 
     /// The next moment at which [`Engine::advance`] has something to do.
@@ -284,6 +292,11 @@ impl Engine {
     /// What has been counted.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Services and the content that they never sent, as far as that can be said by now.
+    pub fn missing(&self) -> Vec<(Service, Content)> {
+        self.contents.missing()
     }
 
     /// The types that are judged.

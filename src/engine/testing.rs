@@ -211,6 +211,7 @@ pub(crate) fn reading(steps: &[Step]) -> Reading {
         links: Vec::new(),
         malformed: Malformed::default(),
         resources: Vec::new(),
+        coverage: Vec::new(),
     }
 }
 

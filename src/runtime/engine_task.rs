@@ -13,9 +13,12 @@ use tokio::sync::{mpsc, oneshot};
 use super::clock;
 use super::guarded::{Guarded, Machine};
 use crate::control::health::Health;
-use crate::engine::{Counters, Output, Status};
-use crate::model::{AnomalyType, Carrier, Release, Report, Selection, Timestamp, printable};
+use crate::engine::{Counters, Notice, Output, Status};
+use crate::model::{
+    AnomalyType, Carrier, Release, Report, Selection, Service, Timestamp, printable,
+};
 use crate::receivers::Arrivals;
+use crate::steps::Content;
 
 /// Requests taken in before timers, questions and books are looked at again.
 const AT_ONCE: usize = 64;
@@ -50,6 +53,8 @@ pub struct Snapshot {
     pub held: u64,
     /// Engines that failed.
     pub panics: u64,
+    /// Services and the content that they never sent.
+    pub missing: Vec<(Service, Content)>,
 }
 
 /// Where releases go. Must not wait.
@@ -242,6 +247,9 @@ impl<M: Machine> Task<M> {
                 "finding not told: {}", quiet.report.finding.message
             );
         }
+        for notice in self.out.notices.drain(..) {
+            advise(&notice);
+        }
         // Summaries of runs are for `replay`; here they are counted.
         self.out.closed.clear();
         for (anomaly, off) in self.out.panics.drain(..) {
@@ -273,6 +281,7 @@ impl<M: Machine> Task<M> {
             left: self.left,
             held: self.guarded.held(),
             panics: self.guarded.panics(),
+            missing: self.guarded.missing(),
         };
     }
 }
@@ -311,6 +320,27 @@ fn tell(report: &Report) {
             span_id = %span,
             "finding: {}", report.finding.message
         ),
+    }
+}
+
+/// What a service never sends is said once: nobody would miss a finding that cannot be made.
+fn advise(notice: &Notice) {
+    let service = &*notice.service.name;
+    if notice.steps == 0 {
+        tracing::info!(
+            service,
+            spans = notice.others,
+            "no span of this service is a step of an agent: {}",
+            notice.advice()
+        );
+    } else {
+        tracing::warn!(
+            service,
+            missing = notice.missing_words(),
+            steps = notice.steps,
+            "content is off: what needs it is not assessed; to switch it on, {}",
+            notice.advice()
+        );
     }
 }
 
@@ -414,6 +444,7 @@ mod tests {
             already_marked: 0,
             told: Vec::new(),
             resources: Vec::new(),
+            coverage: Vec::new(),
         }
     }
 

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::outstanding::Outstanding;
 use crate::engine::{Answer, Counters, Engine, Output, Query, Status};
-use crate::model::{AnomalyType, Release, Selection, Timestamp};
-use crate::steps::Reading;
+use crate::model::{AnomalyType, Release, Selection, Service, Timestamp};
+use crate::steps::{Content, Reading};
 
 /// What is asked of an engine; a seam for tests that need one which fails.
 pub trait Machine {
@@ -28,6 +28,10 @@ pub trait Machine {
     fn status(&self) -> Status;
     /// What it looks for.
     fn types(&self) -> Vec<AnomalyType>;
+    /// Services and the content that they never sent.
+    fn missing(&self) -> Vec<(Service, Content)> {
+        Vec::new()
+    }
 }
 
 impl Machine for Engine {
@@ -57,6 +61,9 @@ impl Machine for Engine {
     }
     fn types(&self) -> Vec<AnomalyType> {
         Self::types(self).collect()
+    }
+    fn missing(&self) -> Vec<(Service, Content)> {
+        Self::missing(self)
     }
 }
 
@@ -159,6 +166,11 @@ impl<M: Machine> Guarded<M> {
         self.machine.types()
     }
 
+    /// Services and the content that they never sent.
+    pub fn missing(&self) -> Vec<(Service, Content)> {
+        self.machine.missing()
+    }
+
     /// Spans that went in.
     pub fn entered(&self) -> u64 {
         self.entered
@@ -201,6 +213,7 @@ impl<M: Machine> Guarded<M> {
         out.quiet.append(&mut self.scratch.quiet);
         out.closed.append(&mut self.scratch.closed);
         out.panics.append(&mut self.scratch.panics);
+        out.notices.append(&mut self.scratch.notices);
     }
 
     fn recover(&mut self, out: &mut Output) {
@@ -297,6 +310,7 @@ mod tests {
             already_marked: 0,
             told: Vec::new(),
             resources: Vec::new(),
+            coverage: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@
 mod audiences;
 mod caches;
 mod call;
+mod coverage;
 mod names;
 mod outcome;
 mod reader;
@@ -19,6 +20,8 @@ pub use crate::texts::prepare;
 pub mod conventions {
     pub use crate::dialects::{Condition, Configured, Convention, Key, Part, Place, Role, Source};
 }
+pub use crate::dialects::Switch;
 pub use audiences::{Audiences, Condition};
+pub use coverage::{Content, Coverage};
 pub use reader::{Reader, Reading};
 pub use settings::Settings;

@@ -12,6 +12,7 @@ use crate::model::{Action, Link, Name, Places, Service, Step, TraceId};
 use crate::otlp::{self, BodyError, Malformed, Seen, Value};
 
 use super::caches::Caches;
+use super::coverage::{Coverage, Coverages};
 use super::names::Names;
 use super::senders::Senders;
 use super::{Audiences, Settings, call, reply};
@@ -35,6 +36,8 @@ pub struct Reading {
     pub told: Vec<u64>,
     /// Who sent the steps: hash as in [`Step::resource`], and what [`otlp::ResourceView::encode`] says.
     pub resources: Vec<(u64, Bytes)>,
+    /// What of their content the senders sent.
+    pub coverage: Vec<Coverage>,
 }
 
 /// Reads bodies. One for each reading task: it keeps buffers and caches.
@@ -53,6 +56,7 @@ pub struct Reader {
     dialects: Configured,
     sender: Option<Sender>,
     senders: Senders,
+    coverages: Coverages,
     /// How many steps the body before held: room for as many is made at once.
     expected: usize,
 }
@@ -94,6 +98,7 @@ impl Reader {
             dialects: settings.dialects.clone(),
             sender: None,
             senders: Senders::default(),
+            coverages: Coverages::default(),
             expected: 0,
         }
     }
@@ -110,6 +115,7 @@ impl Reader {
         // Places in the body before mean nothing in this one.
         self.sender = None;
         self.senders.begin();
+        self.coverages.take();
         let dialects = self.dialects.clone();
         let readout = otlp::read(body, |seen| {
             let said = dialects::read(seen, &dialects);
@@ -120,13 +126,24 @@ impl Reader {
             }
             match said.raw {
                 Some(raw) if raw.part != Part::TransportDuplicate => {
-                    steps.push(self.step(seen, raw, said.marked));
+                    let step = self.step(seen, raw, said.marked);
+                    if let Some(coverage) = self.coverage(seen) {
+                        coverage.count(&step, said.by);
+                    }
+                    steps.push(step);
                 }
-                _ => links.extend(seen.span.parent_span_id().map(|parent| Link {
-                    trace: seen.span.trace_id(),
-                    span: seen.span.span_id(),
-                    parent,
-                })),
+                raw => {
+                    if raw.is_none()
+                        && let Some(coverage) = self.coverage(seen)
+                    {
+                        coverage.others += 1;
+                    }
+                    links.extend(seen.span.parent_span_id().map(|parent| Link {
+                        trace: seen.span.trace_id(),
+                        span: seen.span.span_id(),
+                        parent,
+                    }));
+                }
             }
         })?;
         self.expected = steps.len();
@@ -140,6 +157,7 @@ impl Reader {
             already_marked,
             told,
             resources: self.senders.end(),
+            coverage: self.coverages.take(),
         })
     }
 
@@ -202,13 +220,21 @@ impl Reader {
         ))
     }
 
+    /// Where the content of a span is counted.
+    fn coverage(&mut self, seen: &Seen<'_>) -> Option<&mut Coverage> {
+        let scope = seen.scope.name();
+        let place = (place_of(seen), scope.as_ptr().addr());
+        if !self.coverages.turn_to(place) {
+            let service = self.sender(seen).service;
+            let scope = self.names.name(scope);
+            self.coverages.open(place, service, scope);
+        }
+        self.coverages.current()
+    }
+
     /// Who sent the span. Read once for all spans of a resource.
     fn sender(&mut self, seen: &Seen<'_>) -> Sender {
-        let place = seen
-            .resource
-            .attributes()
-            .next()
-            .map_or(0, |(key, _)| key.as_ptr().addr());
+        let place = place_of(seen);
         if let Some(sender) = self.sender.as_ref().filter(|sender| sender.place == place) {
             return sender.clone();
         }
@@ -241,6 +267,12 @@ impl Reader {
         self.sender = Some(sender.clone());
         sender
     }
+}
+
+/// Where the first attribute of a span's resource lies.
+fn place_of(seen: &Seen<'_>) -> usize {
+    let first = seen.resource.attributes().next();
+    first.map_or(0, |(key, _)| key.as_ptr().addr())
 }
 
 /// An attribute that is a text.

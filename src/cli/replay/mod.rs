@@ -2,6 +2,7 @@
 
 mod baseline;
 mod compare;
+mod content;
 mod costs;
 mod driver;
 mod explain;

@@ -11,7 +11,7 @@ use crate::cli::arguments::{Format, ReplayArguments};
 use crate::cli::failure::Failure;
 use crate::cli::screen;
 use crate::cli::timeline::{Timeline, waste_words};
-use crate::engine::{Output, Quiet, Why};
+use crate::engine::{Notice, Output, Quiet, Why};
 use crate::model::{Severity, Step};
 use crate::otlp;
 use crate::runtime::{files, terminal};
@@ -19,6 +19,7 @@ use crate::runtime::{files, terminal};
 use super::baseline::Baseline;
 use super::compare::Compare;
 use super::complain;
+use super::content;
 use super::costs::Costs;
 use super::explain::Explain;
 use super::record;
@@ -50,6 +51,7 @@ pub(super) struct Printer {
     compare: Option<(Compare, PathBuf)>,
     baseline: Option<Baseline>,
     totals: Totals,
+    notices: Vec<Notice>,
     /// Lines of the earlier output that are no records.
     unreadable: u64,
 }
@@ -123,6 +125,7 @@ impl Printer {
             compare,
             baseline: arguments.baseline.map(|_| Baseline::default()),
             totals: Totals::default(),
+            notices: Vec::new(),
             unreadable,
         })
     }
@@ -189,6 +192,7 @@ impl Printer {
                 baseline.close(&closed);
             }
         }
+        self.notices.append(&mut out.notices);
         // Reports say what is in them.
         out.records.clear();
         for release in out.releases.drain(..) {
@@ -261,6 +265,7 @@ impl Printer {
         if let Some(summary) = &self.summary {
             summary.write(out, self.columns)?;
         }
+        content::write(&self.notices, out, self.columns)?;
         if let Some((changes, path)) = &changes {
             changes.write(out, path, self.columns)?;
         }

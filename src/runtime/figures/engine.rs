@@ -125,6 +125,7 @@ pub(super) fn add(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
     }
     anomalies(catalogue, engine);
     by_detector(catalogue, engine);
+    content(catalogue, engine);
     closed(catalogue, engine);
     holds(catalogue, engine);
 }
@@ -244,6 +245,22 @@ fn is_budget(anomaly: AnomalyType) -> bool {
         anomaly,
         AnomalyType::BudgetSteps | AnomalyType::BudgetCost | AnomalyType::BudgetTime
     )
+}
+
+/// Which services send spans without what rules need.
+fn content(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
+    let of = engine.clone();
+    catalogue.add(
+        Kind::Gauge,
+        "sentinel_content_missing",
+        "1 for each kind of content that a service never sent",
+        move |observe| {
+            for (service, content) in of.snapshot().missing {
+                let labels = [("service", &*service.name), ("content", content.name())];
+                observe(&labels, Value::Count(1));
+            }
+        },
+    );
 }
 
 fn closed(catalogue: &mut Catalogue, engine: &Handle<Engine>) {

@@ -453,6 +453,7 @@ mod tests {
         sentinel_anomalies counter
         sentinel_budgets_near counter
         sentinel_build_info gauge
+        sentinel_content_missing gauge
         sentinel_conversations gauge
         sentinel_detector_errors counter
         sentinel_duplicate_spans counter

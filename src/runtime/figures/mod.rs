@@ -417,12 +417,9 @@ mod tests {
     #[test]
     fn names_are_a_promise() {
         let page = page();
-        let mut names: Vec<String> = page
-            .lines()
-            .filter_map(|line| line.strip_prefix("# TYPE "))
-            .map(str::to_owned)
-            .collect();
-        names.sort();
+        let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+        let mut names: Vec<&str> = types.collect();
+        names.sort_unstable();
         insta::assert_snapshot!(names.join("\n"), @r"
         otelcol_exporter_enqueue_failed_log_records counter
         otelcol_exporter_enqueue_failed_metric_points counter

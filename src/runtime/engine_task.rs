@@ -325,21 +325,23 @@ fn tell(report: &Report) {
 
 /// What a service never sends is said once: nobody would miss a finding that cannot be made.
 fn advise(notice: &Notice) {
-    let service = &*notice.service.name;
+    let service = printable(&notice.service.name);
+    let advice = notice.advice();
+    let advice = printable(&advice);
     if notice.steps == 0 {
         tracing::info!(
-            service,
+            service = %service,
             spans = notice.others,
             "no span of this service is a step of an agent: {}",
-            notice.advice()
+            advice
         );
     } else {
         tracing::warn!(
-            service,
+            service = %service,
             missing = notice.missing_words(),
             steps = notice.steps,
             "content is off: what needs it is not assessed; to switch it on, {}",
-            notice.advice()
+            advice
         );
     }
 }

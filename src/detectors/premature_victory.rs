@@ -112,11 +112,13 @@ impl PrematureVictory {
         let evidence = weigh(view.ledger, claim, of_checks, self.tolerance);
         match evidence.standing {
             Standing::Proved if evidence.edit.is_none() && blind(view) => {
-                Judgement::NotAssessed(Lack::NoArguments)
+                Judgement::NotAssessed(unseen(view))
             }
             Standing::Proved => Judgement::Quiet,
             Standing::Unknown => Judgement::NotAssessed(Lack::NoResults),
-            Standing::Gap(_) if blind(view) => Judgement::NotAssessed(Lack::NoArguments),
+            Standing::Gap(_) if blind(view) || alone(view, &evidence) => {
+                Judgement::NotAssessed(unseen(view))
+            }
             Standing::Gap(gap) => match severity(view, gap, of_checks, evidence.weak) {
                 Some(severity) => Judgement::Found(Box::new(
                     self.gap(view, claim, of_checks, gap, &evidence, severity),
@@ -209,6 +211,21 @@ fn blind(view: &View<'_>) -> bool {
     }
     let replies = view.replies();
     replies.iter().any(|reply| reply.asks_for_calls) || replies.iter().all(|reply| reply.of_run)
+}
+
+/// A single answer is all that is seen of a run and of its conversation: its steps may stand in traces of their own.
+fn alone(view: &View<'_>, evidence: &Evidence<'_>) -> bool {
+    let run = view.run;
+    let nothing = evidence.edit.is_none() && evidence.last.is_none();
+    nothing && run.calls == 0 && run.answers == 1 && run.agent_runs == 0
+}
+
+/// What a run of which too little is seen lacks.
+fn unseen(view: &View<'_>) -> Lack {
+    match view.run.calls {
+        0 => Lack::NoToolSpans,
+        _ => Lack::NoArguments,
+    }
 }
 
 /// How bad a gap is (A14); `None` when it is not worth a word.

@@ -36,7 +36,10 @@ fuzz_target!(|bytes: &[u8]| {
     if readout.spans > 1 {
         let middle = readout.spans / 2;
         for range in [0..middle, middle..readout.spans] {
-            let part = release(Selection::Ranges(SmallVec::from_iter([range.clone()])), vec![]);
+            let part = release(
+                Selection::Ranges(SmallVec::from_iter([range.clone()])),
+                vec![],
+            );
             assert_eq!(count_spans(&pack(&part)) as usize, range.len());
         }
     }
@@ -47,5 +50,8 @@ fuzz_target!(|bytes: &[u8]| {
     let marked = release(Selection::All, vec![patch]);
     assert_eq!(count_spans(&pack(&marked)), readout.spans);
     let pieces = pack_within(&marked, 64);
-    assert_eq!(pieces.iter().map(|piece| piece.spans).sum::<u32>(), readout.spans);
+    assert_eq!(
+        pieces.iter().map(|piece| piece.spans).sum::<u32>(),
+        readout.spans
+    );
 });

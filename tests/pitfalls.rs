@@ -1,5 +1,5 @@
-//! What real emitters do that fools a plain reader, one test each, numbered as in docs (P1 to P35: what
-//! was seen in the field), for the conventions read here.
+//! What real emitters do that fools a plain reader, one test each, numbered as in the list of what was
+//! seen in the field (P1 to P35). What only a whole run shows is in `pitfalls_runs.rs`.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::sync::Arc;
@@ -126,7 +126,7 @@ fn empty(call: &ModelCall) -> bool {
 }
 
 #[test]
-fn p_01_redacted_and_missing_are_not_empty() {
+fn p1_redacted_and_missing_are_not_empty() {
     let parts = |parts: Value| says(json!([{ "role": "assistant", "parts": parts }]));
     assert_eq!(parts(json!([{ "type": "text" }])).text, None);
     assert_eq!(chat(json!({})).text, None);
@@ -159,7 +159,7 @@ fn p_01_redacted_and_missing_are_not_empty() {
 }
 
 #[test]
-fn p_02_no_text_and_no_call_after_tool_calls_is_not_empty() {
+fn p2_no_text_and_no_call_after_tool_calls_is_not_empty() {
     let finish =
         |reason: &str| says(json!([{ "role": "assistant", "parts": [], "finish_reason": reason }]));
     assert_eq!(finish("tool_calls").text, None);
@@ -168,21 +168,39 @@ fn p_02_no_text_and_no_call_after_tool_calls_is_not_empty() {
 }
 
 #[test]
-fn p_03_and_p_24_wrappings_of_arguments_come_off() {
-    let key = |arguments: &str| {
-        call(json!({ "gen_ai.tool.call.arguments": arguments }))
-            .key
-            .unwrap()
-    };
-    let bare = key(r#"{"path": "a"}"#);
+fn p3_arguments_are_read_in_every_shape() {
+    let bare = key_of(r#"{"path": "a"}"#);
+    for wrapped in [
+        r#"{"args": [], "sanitize_inputs_outputs": true, "kwargs": {"path":"a"}}"#,
+        r#""{\"path\": \"a\"}""#,
+        r#"{"input_str": "{'path': 'a'}", "tags": ["x"]}"#,
+        "{'path': 'a'}",
+    ] {
+        assert_eq!(key_of(wrapped), bare, "{wrapped}");
+    }
+    // A bare value is what the tool got, though not as JSON.
+    assert_eq!(key_of("a"), key_of("a"));
+    assert_ne!(key_of("a"), key_of("b"));
+    let invalid = call(json!({ "gen_ai.tool.call.arguments": r#"{"INVALID_JSON": "{\"path\""}"# }));
+    assert_eq!(invalid.arguments, Arguments::NotJson);
+}
+
+fn key_of(arguments: &str) -> u64 {
+    call(json!({ "gen_ai.tool.call.arguments": arguments }))
+        .key
+        .unwrap()
+}
+
+#[test]
+fn p24_envelopes_come_off() {
+    let bare = key_of(r#"{"path": "a"}"#);
     for wrapped in [
         r#"{"kwargs": {"path": "a"}}"#,
         r#"{"input": {"path": "a"}, "kwargs": null}"#,
+        r#"{"arguments": {"path": "a"}}"#,
         r#"{"args": [], "kwargs": {"path": "a"}}"#,
-        r#"{"args": [], "sanitize_inputs_outputs": true, "kwargs": {"path":"a"}}"#,
-        r#""{\"path\": \"a\"}""#,
     ] {
-        assert_eq!(key(wrapped), bare, "{wrapped}");
+        assert_eq!(key_of(wrapped), bare, "{wrapped}");
     }
     // Arguments that only look like a wrapping stay whole.
     for whole in [
@@ -190,14 +208,12 @@ fn p_03_and_p_24_wrappings_of_arguments_come_off() {
         r#"{"input": {"path": "a"}, "mode": "x"}"#,
         r#"{"args": [1], "kwargs": {"path": "a"}}"#,
     ] {
-        assert_ne!(key(whole), bare, "{whole}");
+        assert_ne!(key_of(whole), bare, "{whole}");
     }
-    let invalid = call(json!({ "gen_ai.tool.call.arguments": r#"{"INVALID_JSON": "{\"path\""}"# }));
-    assert_eq!(invalid.arguments, Arguments::NotJson);
 }
 
 #[test]
-fn p_04_errors_inside_results_under_a_good_status() {
+fn p4_errors_inside_results_under_a_good_status() {
     let result = |result: &str| {
         call_with(
             json!({ "gen_ai.tool.call.result": result }),
@@ -230,7 +246,7 @@ fn p_04_errors_inside_results_under_a_good_status() {
 }
 
 #[test]
-fn p_05_a_constant_error_text_is_one_class() {
+fn p5_a_constant_error_text_is_one_class() {
     let class = || {
         let call = call_with(
             json!({ "gen_ai.tool.call.result": "An error occurred while running the tool." }),
@@ -246,7 +262,7 @@ fn p_05_a_constant_error_text_is_one_class() {
 }
 
 #[test]
-fn p_07_second_spans_of_mcp_calls_are_no_steps() {
+fn p7_second_spans_of_mcp_calls_are_no_steps() {
     let call = json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t",
         "mcp.method.name": "tools/call" });
     assert_eq!(
@@ -277,7 +293,7 @@ fn p_07_second_spans_of_mcp_calls_are_no_steps() {
 }
 
 #[test]
-fn p_12_the_class_of_an_error_is_not_its_traceback() {
+fn p12_the_class_of_an_error_is_not_its_traceback() {
     let class = |message: &str| {
         let status = json!({ "status": { "code": 2, "message": message } });
         match call_with(json!({}), status).outcome {
@@ -294,13 +310,13 @@ fn p_12_the_class_of_an_error_is_not_its_traceback() {
 }
 
 #[test]
-fn p_13_a_tool_name_on_a_model_span_is_no_call() {
+fn p13_a_tool_name_on_a_model_span_is_no_call() {
     let call = chat(json!({ "gen_ai.tool.name": "t", "gen_ai.tool.call.id": "c" }));
     assert_eq!(call.requested.len(), 0);
 }
 
 #[test]
-fn p_14_tool_parameters_are_not_arguments() {
+fn p14_tool_parameters_are_not_arguments() {
     let step = one(span(
         json!({ "openinference.span.kind": "TOOL", "tool.name": "t", "tool.parameters": "{\"a\": 1}" }),
         json!({}),
@@ -312,7 +328,7 @@ fn p_14_tool_parameters_are_not_arguments() {
 }
 
 #[test]
-fn p_15_call_ids_that_are_none_and_ids_inside_results() {
+fn p15_call_ids_that_are_none_and_ids_inside_results() {
     let id = call(json!({ "gen_ai.tool.call.id": "<not specified>" })).call_id;
     assert_eq!(id, None);
     let within = |result: &str| {
@@ -334,7 +350,7 @@ fn p_15_call_ids_that_are_none_and_ids_inside_results() {
 }
 
 #[test]
-fn p_16_and_p_34_structured_values_read_as_their_json() {
+fn p34_structured_arguments_and_results_read_as_their_json() {
     let text = call(
         json!({ "gen_ai.tool.call.arguments": r#"{"argv":["a","b"],"n":1}"#,
         "gen_ai.tool.call.result": r#"[{"text":"x"}]"# }),
@@ -345,6 +361,10 @@ fn p_16_and_p_34_structured_values_read_as_their_json() {
     );
     assert_eq!((text.key, text.exact), (structured.key, structured.exact));
     assert_eq!(text.answer, structured.answer);
+}
+
+#[test]
+fn p16_structured_messages_and_lists_in_strings() {
     let messages = json!([{ "role": "assistant", "parts": [{ "type": "text", "content": "hello" },
         { "type": "tool_call", "id": "c", "name": "t", "arguments": { "n": 1 } }] }]);
     let structured = chat(json!({ "gen_ai.output.messages": messages }));
@@ -361,7 +381,7 @@ fn p_16_and_p_34_structured_values_read_as_their_json() {
 }
 
 #[test]
-fn p_17_and_p_27_finishing_tools_are_claims() {
+fn p17_a_final_answer_as_a_call_is_a_claim() {
     let step = one(span(
         json!({ "openinference.span.kind": "TOOL", "tool.name": "final_answer",
             "input.value": r#"{"args": [], "sanitize_inputs_outputs": true, "kwargs": {"answer": "All 3 tests pass."}}"# }),
@@ -372,6 +392,18 @@ fn p_17_and_p_27_finishing_tools_are_claims() {
     };
     assert_eq!(claim.text.unwrap().chars, 17);
     assert_eq!(claim.finish, Finish::Stop);
+}
+
+#[test]
+fn p27_tools_that_end_a_run_are_no_calls() {
+    for tool in ["finish", "final_answer", "submit"] {
+        let step = one(span(
+            json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool,
+                "gen_ai.tool.call.arguments": r#"{"answer": "All done."}"# }),
+            json!({}),
+        ));
+        assert!(matches!(step.action, Action::ModelCall(_)), "{tool}");
+    }
     // A tool that hands over nothing claims nothing, and is no empty answer either.
     let submit = one(span(
         json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "submit",
@@ -385,7 +417,7 @@ fn p_17_and_p_27_finishing_tools_are_claims() {
 }
 
 #[test]
-fn p_18_a_frameworks_own_prompt_is_no_user_turn() {
+fn p18_a_frameworks_own_prompt_is_no_user_turn() {
     let input = json!([
         { "role": "user", "parts": [{ "type": "text", "content": "Fix it." }] },
         { "role": "assistant", "parts": [] },
@@ -399,7 +431,7 @@ fn p_18_a_frameworks_own_prompt_is_no_user_turn() {
 }
 
 #[test]
-fn p_19_a_shell_command_may_be_bare_or_argv() {
+fn p19_a_shell_command_may_be_bare_or_argv() {
     for arguments in [
         json!("pytest -q"),
         json!(r#"{"cmd": ["bash", "-lc", "pytest -q"]}"#),
@@ -415,13 +447,13 @@ fn p_19_a_shell_command_may_be_bare_or_argv() {
 }
 
 #[test]
-fn p_22_a_model_span_without_output_says_nothing() {
+fn p22_a_model_span_without_output_says_nothing() {
     let call = chat(json!({ "gen_ai.response.finish_reasons": ["stop"] }));
     assert_eq!((call.text, call.requested.len()), (None, 0));
 }
 
 #[test]
-fn p_23_any_spelling_of_tool_calls_explains_an_empty_text() {
+fn p23_any_spelling_of_tool_calls_explains_an_empty_text() {
     for reason in [
         json!("tool-calls"),
         json!(["tool_use"]),
@@ -435,7 +467,7 @@ fn p_23_any_spelling_of_tool_calls_explains_an_empty_text() {
 }
 
 #[test]
-fn p_26_roles_are_found_behind_prefixes() {
+fn p26_roles_are_found_behind_prefixes() {
     let role = |tool: &str| {
         call(json!({ "gen_ai.tool.name": tool, "gen_ai.tool.call.arguments": "{}" })).role
     };
@@ -444,7 +476,7 @@ fn p_26_roles_are_found_behind_prefixes() {
 }
 
 #[test]
-fn p_28_calls_come_in_many_shapes() {
+fn p28_calls_come_in_many_shapes() {
     let requested = |messages| {
         let mut requested = says(messages).requested;
         // The text itself is as it was sent.
@@ -471,7 +503,19 @@ fn p_28_calls_come_in_many_shapes() {
 }
 
 #[test]
-fn p_30_placeholders_are_no_sessions() {
+fn p29_histories_repeat_and_are_read_for_their_users_alone() {
+    let turn =
+        |text: &str| json!({ "role": "user", "parts": [{ "type": "text", "content": text }] });
+    let answer = json!({ "role": "assistant", "parts": [{ "type": "text", "content": "Done, all tests pass." }] });
+    let history = json!([turn("Fix it."), answer, turn("And the docs?")]);
+    let call = chat(json!({ "gen_ai.input.messages": history.to_string(),
+        "gen_ai.output.messages": r#"[{"role":"assistant","parts":[{"type":"text","content":"Later."}]}]"# }));
+    // What the model said before is not what it says now.
+    assert_eq!((call.user_messages, call.text.unwrap().chars), (Some(2), 6));
+}
+
+#[test]
+fn p30_placeholders_are_no_sessions() {
     let session = |attrs: Value| {
         let mut all = json!({ "gen_ai.operation.name": "chat" });
         for (key, value) in attrs.as_object().unwrap() {
@@ -505,7 +549,7 @@ fn p_30_placeholders_are_no_sessions() {
 }
 
 #[test]
-fn p_32_signs_of_failure_beside_the_status() {
+fn p32_signs_of_failure_beside_the_status() {
     let failed = |attrs: Value| matches!(call(attrs).outcome, Outcome::Failed(f) if !f.soft);
     assert!(failed(
         json!({ "error.type": "timeout", "gen_ai.tool.call.result": "x" })

@@ -681,10 +681,6 @@ fn what_cannot_work_is_refused() {
             "every link would be the same",
         ),
         (
-            "annotate: {trace_url: 'https://x/{trace_id}'}",
-            "writes no links yet",
-        ),
-        (
             "overrides: [{match: {tool: ''}, emit: off}]",
             "an empty text matches nothing",
         ),

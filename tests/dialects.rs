@@ -218,7 +218,7 @@ const SWITCHES: &[(&str, &str)] = &[
     ),
     (
         "OpenLLMetry",
-        "on unless `TRACELOOP_TRACE_CONTENT=false`; its CrewAI instrumentation has no spans of tools and models: use OpenInference's",
+        "on unless `TRACELOOP_TRACE_CONTENT=false` (in JavaScript `traceContent: false`); its CrewAI instrumentation has no spans of tools and models: use OpenInference's",
     ),
     (
         "LangSmith",
@@ -230,11 +230,15 @@ const SWITCHES: &[(&str, &str)] = &[
     ),
     (
         "Google ADK",
-        "`OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental` and `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT`",
+        "`OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental` and `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT`; before version 2 `ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true`",
     ),
     (
         "agent-framework",
-        "`enable_instrumentation(enable_sensitive_data=True)`",
+        "`ENABLE_SENSITIVE_DATA=true` or `enable_instrumentation(enable_sensitive_data=True)`; in .NET `EnableSensitiveData = true`",
+    ),
+    (
+        "Semantic Kernel",
+        "`SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true` (from its documentation; not captured)",
     ),
     (
         "AutoGen",
@@ -250,7 +254,7 @@ const SWITCHES: &[(&str, &str)] = &[
     ),
     (
         "Langfuse, MLflow",
-        "on; what a hand-written loop does not hand to its observations is not there",
+        "on (Langfuse unless `LANGFUSE_OBSERVE_DECORATOR_IO_CAPTURE_ENABLED=false`); what a hand-written loop does not hand to its observations is not there",
     ),
     (
         "OpenLIT",
@@ -258,7 +262,7 @@ const SWITCHES: &[(&str, &str)] = &[
     ),
     (
         "Claude Code",
-        "`CLAUDE_CODE_ENHANCED_TELEMETRY_BETA=1` for spans, `OTEL_LOG_TOOL_DETAILS=1` for arguments, `OTEL_LOG_TOOL_CONTENT=1` for results, `OTEL_LOG_USER_PROMPTS=1` for goals (from its documentation; not captured)",
+        "`CLAUDE_CODE_ENHANCED_TELEMETRY_BETA=1` for spans, `OTEL_LOG_TOOL_DETAILS=1` for arguments, `OTEL_LOG_TOOL_CONTENT=1` for results, `OTEL_LOG_ASSISTANT_RESPONSES=1` for answers, `OTEL_LOG_USER_PROMPTS=1` for goals (from its documentation; not captured)",
     ),
     (
         "Codex",

@@ -275,6 +275,38 @@ fn every_type_has_a_runbook_whose_yaml_loads() {
     }
 }
 
+/// What a newcomer copies first: each is a whole configuration, and nothing is wrong with it.
+#[test]
+fn every_configuration_of_the_readme_is_valid() {
+    let shown = blocks(&read("README.md"), "yaml");
+    assert!(shown.len() >= 3, "{}", shown.len());
+    for block in shown {
+        let config = format!("yaml:{block}");
+        let output = sentinel(&["validate", "--deny-warnings", "--config", &config]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}\n{block}");
+    }
+}
+
+#[test]
+fn what_detectors_md_configures_loads() {
+    let shown = blocks(&read("docs/detectors.md"), "yaml");
+    assert!(!shown.is_empty());
+    for block in shown {
+        // What is shown of the processor's inside alone is put into it.
+        let inside = block.starts_with("detectors:");
+        let config = if inside {
+            let indented: Vec<String> = block.lines().map(|l| format!("    {l}")).collect();
+            format!("yaml:processors:\n  anomaly:\n{}", indented.join("\n"))
+        } else {
+            format!("yaml:{block}")
+        };
+        let output = sentinel(&["replay", "--config", &config, "/dev/null"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}\n{block}");
+    }
+}
+
 /// GitHub's anchor of a heading.
 fn anchor(heading: &str) -> String {
     heading
@@ -304,6 +336,7 @@ fn every_link_leads_somewhere() {
         "docs/measured.md",
         "docs/operations.md",
         "docs/configuration.md",
+        "docs/contributing.md",
         "docs/source-rules.md",
     ]
     .iter()

@@ -617,6 +617,24 @@ async fn r_14_unknown_fields_pass_with_the_very_bytes() {
 }
 
 #[tokio::test]
+async fn r_07_a_body_that_holds_nothing_known_is_taken_with_a_warning() {
+    let house = House::open().await;
+    let json = ONE_SPAN_IN_JSON.replacen("resourceSpans", "resource_spans", 1);
+    let answer = house.post(JSON, json).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let partial = answer.partial().unwrap();
+    assert_eq!(partial.rejected_spans, 0);
+    assert_eq!(
+        partial.message,
+        "body has no `resourceSpans`: `resource_spans` is spelled `resourceSpans` in OTLP/JSON"
+    );
+    assert_eq!(house.post(JSON, "{}").await.partial(), None);
+    let misspelt = |counters: &Counters| Counters::read(&counters.misspelt_requests);
+    assert_eq!(misspelt(&house.http_counters), 1);
+    assert_eq!(misspelt(&house.grpc_counters), 0);
+}
+
+#[tokio::test]
 async fn r_15_metrics_and_logs_are_refused_so_that_clients_stop() {
     let house = House::open().await;
     for path in ["/v1/metrics", "/v1/logs"] {

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::model::{SpanId, TraceId};
+
 /// How findings are written on spans.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -14,7 +16,8 @@ pub struct Settings {
     pub evidence: EvidenceDetail,
     /// Also write the `gen_ai.evaluation.result` event.
     pub emit_evaluation_event: bool,
-    /// Template of a link to the trace; empty = none.
+    /// Template of a link, written with each finding: `{trace_id}` and `{span_id}` stand for the accused span's.
+    /// Empty: none.
     pub trace_url: String,
 }
 
@@ -27,6 +30,16 @@ impl Default for Settings {
             emit_evaluation_event: false,
             trace_url: String::new(),
         }
+    }
+}
+
+impl Settings {
+    /// The link to a span, where one is wanted.
+    pub(super) fn link(&self, trace: TraceId, span: SpanId) -> Option<String> {
+        (!self.trace_url.is_empty()).then(|| {
+            let url = self.trace_url.replace("{trace_id}", &trace.to_string());
+            url.replace("{span_id}", &span.to_string())
+        })
     }
 }
 

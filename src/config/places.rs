@@ -114,10 +114,6 @@ fn trace_url(written: &Entry, problems: &mut Problems) {
     if wrong.is_empty() && !text.contains("{trace_id}") {
         wrong.push("without `{trace_id}` every link would be the same".to_owned());
     }
-    if wrong.is_empty() {
-        let message = "this release writes no links yet: nothing comes of `trace_url`";
-        problems.push(Problem::warning(written.shown(), message));
-    }
     for message in wrong {
         let help = format!("{example}; allowed: {{{}}}", PLACEHOLDERS.join("}, {"));
         problems.push(Problem::error(written.shown(), message).help(help));

@@ -204,6 +204,30 @@ fn a_late_finding_leaves_as_a_span_of_our_own() {
 }
 
 #[test]
+fn a_finding_links_to_the_accused_span_where_a_template_is_given() {
+    let link = |template: &str| {
+        let mut bench = Bench::new(|s| s.annotate.trace_url = template.to_owned());
+        late(&mut bench);
+        let judged = *bench.out.reports[0].finding.judged().unwrap();
+        let made = bench.out.releases.iter().find(|r| r.synthetic).unwrap();
+        let mut link = None;
+        crate::otlp::read(made.body.clone(), |seen| {
+            let value = seen.span.attribute("sentinel.anomaly.trace_url");
+            link = value.and_then(|value| value.as_str().map(str::to_owned));
+        })
+        .unwrap();
+        (link, judged)
+    };
+    let (wanted, judged) = link("https://jaeger.example/trace/{trace_id}?uiFind={span_id}");
+    let (trace, span) = (judged.trace, judged.span);
+    assert_eq!(
+        wanted.unwrap(),
+        format!("https://jaeger.example/trace/{trace}?uiFind={span}")
+    );
+    assert_eq!(link("").0, None);
+}
+
+#[test]
 fn the_same_late_finding_makes_the_same_bytes() {
     let made = || {
         let mut bench = Bench::new(|_| {});

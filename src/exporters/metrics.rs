@@ -50,13 +50,13 @@ fn line(out: &mut String, metric: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::otlp::transcode_of;
+    use crate::otlp::transcode_with_hint;
 
     #[test]
     fn metrics_are_named_and_their_points_counted() {
         let json = br#"{"resourceMetrics":[{"scopeMetrics":[{"metrics":[
             {"name":"calls","unit":"1","sum":{"dataPoints":[{"asInt":"0"},{"asDouble":1.5}]}}]}]}]}"#;
-        let body = transcode_of(Signal::Metrics, json).unwrap();
+        let (body, _) = transcode_with_hint(Signal::Metrics, json).unwrap();
         let plain = |verbosity| {
             let text = render_metrics(&body, verbosity).unwrap();
             anstream::adapter::strip_str(&text).to_string()

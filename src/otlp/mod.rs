@@ -25,7 +25,7 @@ mod views;
 mod wire;
 
 pub use annotate::{AttributeValue, PatchWriter};
-pub use json::{JsonError, records_to_json, to_json, to_json_of, transcode, transcode_of};
+pub use json::{JsonError, records_to_json, to_json, to_json_of, transcode, transcode_with_hint};
 pub use made::{Made, MadeBy, Record, log_request_of, request_of, sender};
 pub use malformed::{BodyError, Malformed, Reason};
 pub use metrics::{check_metrics, count_points};

@@ -22,6 +22,8 @@ pub struct Counters {
     pub refused_traces: AtomicU64,
     /// Requests that can never succeed: malformed, too large, of an unknown kind.
     pub failed_requests: AtomicU64,
+    /// Requests in JSON that were taken, of which names were ignored that look like mistakes.
+    pub misspelt_requests: AtomicU64,
 }
 
 /// What became of the items of one signal.

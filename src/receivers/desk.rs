@@ -1,13 +1,14 @@
 //! Where every protocol hands in what it received: inflate, read whole, queue, count.
 
 use std::num::NonZero;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 
-use crate::model::Signal;
+use crate::model::{Signal, printable};
 use crate::otlp::status::PartialSuccess;
 use crate::otlp::{self, Malformed};
 use crate::steps::{self, Reader};
@@ -143,29 +144,18 @@ impl Desk {
         parcel: Parcel,
         counters: &Counters,
     ) -> Result<Option<PartialSuccess>, Refusal> {
-        let Parcel {
-            signal,
-            body,
-            squeezed,
-            written,
-            limit,
-        } = parcel;
-        let body = inflate(body, squeezed, limit).map_err(|error| match error {
-            InflateError::TooLarge(limit) => Refusal::too_large(limit),
-            InflateError::Broken(why) => Refusal::malformed("", &why),
-        })?;
-        let body = match written {
-            Written::Protobuf => body,
-            Written::Json if body.is_empty() => body,
-            Written::Json => otlp::transcode_of(signal, &body)
-                .map_err(|error| Refusal::malformed(error.path(), &error))?,
-        };
-        match (signal, &self.routes.logs, &self.routes.metrics) {
+        let signal = parcel.signal;
+        let (body, hint) = unpack(parcel)?;
+        let partial = match (signal, &self.routes.logs, &self.routes.metrics) {
             (Signal::Traces, ..) if self.routes.traces => self.spans(body, counters),
             (Signal::Logs, Some(relay), _) => self.records(body, relay, counters),
             (Signal::Metrics, _, Some(relay)) => self.points(body, relay, counters),
             _ => Err(Refusal::no_pipeline(signal, &self.routes)),
-        }
+        }?;
+        Ok(match hint {
+            Some(hint) => Some(hinted(signal, partial, hint, counters)),
+            None => partial,
+        })
     }
 
     fn spans(&self, body: Bytes, counters: &Counters) -> Result<Option<PartialSuccess>, Refusal> {
@@ -248,6 +238,45 @@ impl Desk {
     fn refuse(&self, signal: Signal, reason: NoRoom, items: u64, counters: &Counters) -> Refusal {
         add(&counters.of(signal).refused, items);
         Refusal::no_room(self.intake.retry_after(), &reason.to_string())
+    }
+}
+
+/// The body in protobuf, and what to tell the client of names that were ignored.
+fn unpack(parcel: Parcel) -> Result<(Bytes, Option<String>), Refusal> {
+    let body =
+        inflate(parcel.body, parcel.squeezed, parcel.limit).map_err(|error| match error {
+            InflateError::TooLarge(limit) => Refusal::too_large(limit),
+            InflateError::Broken(why) => Refusal::malformed("", &why),
+        })?;
+    if parcel.written == Written::Protobuf || body.is_empty() {
+        return Ok((body, None));
+    }
+    otlp::transcode_with_hint(parcel.signal, &body)
+        .map_err(|error| Refusal::malformed(error.path(), &error))
+}
+
+/// The answer with a hint: a warning, when all was taken. The log has the first, second, fourth, eighth, ...
+/// of them, so that one sender cannot fill it.
+fn hinted(
+    signal: Signal,
+    partial: Option<PartialSuccess>,
+    hint: String,
+    counters: &Counters,
+) -> PartialSuccess {
+    let requests = counters.misspelt_requests.fetch_add(1, Ordering::Relaxed) + 1;
+    if requests.is_power_of_two() {
+        let (signal, hint) = (signal.name(), printable(&hint));
+        tracing::warn!(signal, requests, %hint, "names in OTLP/JSON were ignored");
+    }
+    match partial {
+        Some(partial) => PartialSuccess {
+            message: shorten(format!("{}; {hint}", partial.message)),
+            ..partial
+        },
+        None => PartialSuccess {
+            rejected_spans: 0,
+            message: shorten(hint),
+        },
     }
 }
 

@@ -30,6 +30,7 @@ struct Wrapper<'a> {
 /// Jaeger's own span format, and wrapped JSON that cannot be read.
 pub(super) fn unwrap(text: &str) -> Result<Cow<'_, str>, String> {
     let mut text = text;
+    let mut wrapped = false;
     for _ in 0..DEPTH_MAX {
         let Ok(wrapper) = serde_json::from_str::<Wrapper<'_>>(text) else {
             break;
@@ -46,18 +47,27 @@ pub(super) fn unwrap(text: &str) -> Result<Cow<'_, str>, String> {
             );
         }
         match wrapper.result.or(wrapper.trace) {
-            Some(inner) => text = inner.get(),
+            Some(inner) => (text, wrapped) = (inner.get(), true),
             None => break,
         }
+    }
+    // Tempo's second API names the list as OTLP does, and writes ids in base64 all the same.
+    if wrapped {
+        return in_hex(text).map(Cow::Owned);
     }
     Ok(Cow::Borrowed(text))
 }
 
 /// Tempo names the list `batches` and writes ids in base64.
 fn tempo(batches: &str) -> Result<String, String> {
-    let mut value: Value = serde_json::from_str(batches).map_err(|error| error.to_string())?;
+    Ok(format!("{{\"resourceSpans\":{}}}", in_hex(batches)?))
+}
+
+/// The same JSON with ids in hex.
+fn in_hex(json: &str) -> Result<String, String> {
+    let mut value: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
     ids_to_hex(&mut value);
-    Ok(format!("{{\"resourceSpans\":{value}}}"))
+    Ok(value.to_string())
 }
 
 fn ids_to_hex(value: &mut Value) {
@@ -111,6 +121,8 @@ mod tests {
         );
         assert!(out.contains(r#""spanId":"0000000000000002""#), "{out}");
         assert_eq!(unwrap(&format!(r#"{{"trace":{tempo}}}"#)).unwrap(), out);
+        let second = tempo.replacen("batches", "resourceSpans", 1);
+        assert_eq!(unwrap(&format!(r#"{{"trace":{second}}}"#)).unwrap(), out);
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod transcode;
 mod write;
 
 pub use number::base64;
-pub use transcode::{transcode, transcode_of, transcode_with_hint};
+pub use transcode::{transcode, transcode_with_hint};
 pub(super) use write::put_string;
 pub use write::{records_to_json, to_json, to_json_of};
 

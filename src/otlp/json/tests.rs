@@ -6,6 +6,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
 use super::{DEPTH_MAX, to_json, transcode, transcode_with_hint};
+use crate::model::Signal;
 use crate::otlp::{Reason, read};
 
 const IDS: &str = r#""traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"a1a2a3a4a5a6a7a8""#;
@@ -95,7 +96,7 @@ fn j_03_unknown_names_are_ignored_at_every_level() {
 #[test]
 fn j_04_snake_case_is_an_unknown_name_with_a_hint() {
     let json = with_span(r#""start_time_unix_nano":"5","trace_id":"00""#);
-    let (body, hint) = transcode_with_hint(json.as_bytes()).unwrap();
+    let (body, hint) = transcode_with_hint(Signal::Traces, json.as_bytes()).unwrap();
     assert_eq!(
         hint.unwrap(),
         "`start_time_unix_nano` was ignored: OTLP/JSON names are lowerCamelCase, here `startTimeUnixNano`"
@@ -105,8 +106,37 @@ fn j_04_snake_case_is_an_unknown_name_with_a_hint() {
         request.resource_spans[0].scope_spans[0].spans[0],
         Span::default()
     );
-    let (_, hint) = transcode_with_hint(with_span(r#""my_own":1"#).as_bytes()).unwrap();
+    let json = with_span(r#""my_own":1"#);
+    let (_, hint) = transcode_with_hint(Signal::Traces, json.as_bytes()).unwrap();
     assert_eq!(hint, None);
+}
+
+#[test]
+fn a_body_without_a_field_of_a_request_is_told_of() {
+    let hint = |signal, json: &str| {
+        let (body, hint) = transcode_with_hint(signal, json.as_bytes()).unwrap();
+        assert!(body.is_empty(), "{json}");
+        hint
+    };
+    let misspelt =
+        "body has no `resourceSpans`: `resource_spans` is spelled `resourceSpans` in OTLP/JSON";
+    let other = "body has no `resourceSpans`: `resourceLogs` was ignored, and all else in it";
+    for (json, said) in [
+        (r#"{"resource_spans":[{}]}"#, Some(misspelt)),
+        (r#"{"resourceLogs":[{}],"resource_spans":[]}"#, Some(other)),
+        (r#"{"resourceSpans":[],"future":1}"#, None),
+        (r#"{"future":1,"resourceSpans":null}"#, None),
+        ("{}", None),
+    ] {
+        assert_eq!(hint(Signal::Traces, json).as_deref(), said, "{json}");
+    }
+    let logs = hint(Signal::Logs, r#"{"resource_logs":[]}"#).unwrap();
+    assert!(
+        logs.ends_with("is spelled `resourceLogs` in OTLP/JSON"),
+        "{logs}"
+    );
+    let long = hint(Signal::Traces, &format!(r#"{{"{}":1}}"#, "x".repeat(5000)));
+    assert!(long.unwrap().len() < 200);
 }
 
 #[test]

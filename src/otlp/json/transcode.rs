@@ -15,34 +15,33 @@ use crate::otlp::wire::{close, open, put_bytes, put_fixed32, put_fixed64, put_nu
 /// An ExportTraceServiceRequest from its JSON form, encoded as protobuf. What is wrong with single spans (ids, nesting)
 /// is left for [`crate::otlp::read`] to find; all else is an error with path and position.
 pub fn transcode(json: &[u8]) -> Result<Bytes, JsonError> {
-    transcode_with_hint(json).map(|(body, _)| body)
+    transcode_with_hint(Signal::Traces, json).map(|(body, _)| body)
 }
 
-/// As [`transcode`], of a request with this signal.
-pub fn transcode_of(signal: Signal, json: &[u8]) -> Result<Bytes, JsonError> {
+/// As [`transcode`], of a request with this signal, and a sentence for the client where what was ignored looks like a
+/// mistake: a known name in snake_case, or fields in a body that has none of a request.
+pub fn transcode_with_hint(
+    signal: Signal,
+    json: &[u8],
+) -> Result<(Bytes, Option<String>), JsonError> {
     let request = match signal {
         Signal::Traces => &REQUEST,
         Signal::Logs => &LOGS_REQUEST,
         Signal::Metrics => &METRICS_REQUEST,
     };
-    run(json, request).map(|(body, _)| body)
-}
-
-/// [`transcode`], and a sentence for the client when a name was ignored that looks like a known one in snake_case.
-pub fn transcode_with_hint(json: &[u8]) -> Result<(Bytes, Option<String>), JsonError> {
-    run(json, &REQUEST)
-}
-
-fn run(json: &[u8], request: &Message) -> Result<(Bytes, Option<String>), JsonError> {
     let run = || {
         let mut lexer = Lexer::new(json)?;
         let mut writer = Writer {
             out: Vec::with_capacity(json.len() / 2),
+            request,
+            known: false,
             hint: None,
+            stranger: None,
         };
         writer.message(&mut lexer, request)?;
         lexer.end()?;
-        Ok((Bytes::from(writer.out), writer.hint))
+        let hint = writer.foreign().or(writer.hint);
+        Ok((Bytes::from(writer.out), hint))
     };
     run().map_err(|wrong: Box<super::lexer::Wrong>| wrong.report())
 }
@@ -51,9 +50,19 @@ fn run(json: &[u8], request: &Message) -> Result<(Bytes, Option<String>), JsonEr
 /// arrays and in maps: what is in them is left out, and `read` cuts out just their span.
 const VALUE_DEPTH: u32 = 10;
 
+/// Most characters of an unknown name that a hint shows.
+const NAME_SHOWN: usize = 64;
+
 struct Writer {
     out: Vec<u8>,
+    /// The outermost message.
+    request: &'static Message,
+    /// A field of the outermost message was there.
+    known: bool,
+    /// About the first name in snake_case.
     hint: Option<String>,
+    /// The first unknown name of the outermost message.
+    stranger: Option<String>,
 }
 
 impl Writer {
@@ -69,6 +78,7 @@ impl Writer {
                 self.unknown(message, name);
                 return lexer.skip();
             };
+            self.known |= std::ptr::eq(message, self.request);
             if lexer.null()? {
                 return Ok(());
             }
@@ -87,7 +97,21 @@ impl Writer {
         })
     }
 
+    /// What to say of a body that has fields, and none of a request.
+    fn foreign(&self) -> Option<String> {
+        let name = self.stranger.as_deref().filter(|_| !self.known)?;
+        let wanted = self.request.fields.first()?.name;
+        Some(if camel(name) == wanted {
+            format!("body has no `{wanted}`: `{name}` is spelled `{wanted}` in OTLP/JSON")
+        } else {
+            format!("body has no `{wanted}`: `{name}` was ignored, and all else in it")
+        })
+    }
+
     fn unknown(&mut self, message: &Message, name: &str) {
+        if self.stranger.is_none() && std::ptr::eq(message, self.request) {
+            self.stranger = Some(name.chars().take(NAME_SHOWN).collect());
+        }
         if self.hint.is_none()
             && name.contains('_')
             && let Some(entry) = message.field(&camel(name))

@@ -57,7 +57,7 @@ pub fn catalogue(sources: Sources) -> Catalogue {
 fn receivers(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
     type Count = fn(&receivers::Counters) -> u64;
     items(catalogue, sources);
-    let metrics: [(&'static str, &'static str, Count); 3] = [
+    let metrics: [(&'static str, &'static str, Count); 4] = [
         (
             "sentinel_receiver_accepted_requests",
             "Requests answered with success",
@@ -72,6 +72,11 @@ fn receivers(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
             "sentinel_receiver_failed_requests",
             "Requests that can never succeed: malformed, too large, of an unknown kind",
             |counters| receivers::Counters::read(&counters.failed_requests),
+        ),
+        (
+            "sentinel_receiver_misspelt_requests",
+            "Requests in JSON that were taken, of which names were ignored that look like mistakes",
+            |counters| receivers::Counters::read(&counters.misspelt_requests),
         ),
     ];
     for (name, help, count) in metrics {
@@ -472,6 +477,7 @@ mod tests {
         sentinel_not_assessed counter
         sentinel_receiver_accepted_requests counter
         sentinel_receiver_failed_requests counter
+        sentinel_receiver_misspelt_requests counter
         sentinel_receiver_refused_requests counter
         sentinel_second_spans counter
         sentinel_sessions_closed counter

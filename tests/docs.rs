@@ -70,6 +70,7 @@ fn every_type_has_its_section() {
             "**Will not flag.**",
             "**Cannot see.**",
             "**Example.**",
+            "**Tuning.**",
         ] {
             assert!(text.contains(label), "{}: {label}", descriptor.anomaly);
         }

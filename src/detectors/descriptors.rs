@@ -22,8 +22,8 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// All 18, in the order in which they report.
-    pub const ALL: [Self; 18] = [
+    /// One a type, in the order in which they report.
+    pub const ALL: [Self; AnomalyType::ALL.len()] = [
         Self {
             anomaly: AnomalyType::FailureLoop,
             scope: "lane",
@@ -226,7 +226,7 @@ pub fn markdown() -> String {
 
 /// The descriptor of one type.
 pub const fn descriptor(anomaly: AnomalyType) -> &'static Descriptor {
-    const ALL: &[Descriptor; 18] = &Descriptor::ALL;
+    const ALL: &[Descriptor] = &Descriptor::ALL;
     let mut at = 0;
     while at < ALL.len() {
         if ALL[at].anomaly as u8 == anomaly as u8 {

@@ -136,12 +136,14 @@ async fn an_unwell_backend_loses_nothing() {
         collector.stop()
     };
     assert_eq!(ended.balance("otlp_grpc").sent, spans as u64);
-    let complaints = ended
+    let complaints: Vec<_> = ended
         .log
         .iter()
         .filter(|line| line["level"] == "WARN" && line["exporter"] == "otlp_grpc")
-        .count();
-    assert_eq!(complaints, 1, "{}", collector::show(&ended.log));
+        .collect();
+    assert_eq!(complaints.len(), 1, "{}", collector::show(&ended.log));
+    let endpoint = complaints[0]["endpoint"].as_str().unwrap();
+    assert!(endpoint.starts_with("http://127.0.0.1:"), "{endpoint}");
 }
 
 /// A backend that is not there at all, and then is.
@@ -267,6 +269,7 @@ async fn the_first_lines_tell_all() {
         "config.yaml",
         "otlp -> anomaly -> otlp_grpc",
         "this host only",
+        "ready, looking for ",
     ] {
         assert!(log.contains(part), "{part}:\n{log}");
     }
@@ -334,10 +337,25 @@ async fn a_late_finding_arrives_as_a_span_of_our_own() {
     assert_eq!(status, 200);
     backend.until_spans(6).await;
     assert_eq!(backend.bodies().last(), Some(&made));
-    let balance = collector.stop().balance("otlp_grpc");
+    let ended = collector.stop();
+    let balance = ended.balance("otlp_grpc");
     assert!(balance.adds_up(), "{balance:?}");
     let books = (balance.accepted, balance.synthetic, balance.sent);
     assert_eq!(books, (5, 1, 6), "{balance:?}");
+    // The log has it in one line, with what finds it again.
+    let log = ended.log.iter();
+    let told: Vec<_> = log.filter(|line| line["type"] == "stuck").collect();
+    let log = collector::show(&ended.log);
+    assert_eq!(told.len(), 1, "{log}");
+    assert_eq!(told[0]["level"], "WARN", "{log}");
+    let trace: String = accused
+        .trace_id
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    assert_eq!(told[0]["trace_id"], *trace, "{log}");
+    let message = told[0]["message"].as_str().unwrap();
+    assert!(message.starts_with("finding: `"), "{log}");
 }
 
 /// All that `backend` got came to `path` and is a record about the second span of `sent`.

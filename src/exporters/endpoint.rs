@@ -11,18 +11,6 @@ use crate::model::Signal;
 
 use super::settings::{Compression, OtlpGrpcSettings, OtlpHttpSettings, TlsSettings};
 
-/// The signal whose path stands at the end of a path already.
-fn signal_in(path: &str) -> Option<&'static str> {
-    let path = path.trim_end_matches('/');
-    [Signal::Traces, Signal::Logs, Signal::Metrics]
-        .map(Signal::name)
-        .into_iter()
-        .find(|name| {
-            path.strip_suffix(name)
-                .is_some_and(|base| base.ends_with("/v1/"))
-        })
-}
-
 /// Path of the gRPC method that takes a signal.
 const fn method(signal: Signal) -> &'static str {
     match signal {
@@ -125,14 +113,6 @@ impl Destination {
         if whole.is_none() {
             let given = parts.path_and_query.as_ref();
             let path = given.map_or("/", PathAndQuery::path);
-            if let Some(name) = signal_in(path) {
-                return Err(BuildError::Endpoint {
-                    endpoint: written.to_owned(),
-                    why: format!(
-                        "`v1/{name}` is put behind it; leave it out, or write the whole as `{name}_endpoint`"
-                    ),
-                });
-            }
             let slash = if path.ends_with('/') { "" } else { "/" };
             let query = given.and_then(PathAndQuery::query);
             let query = query.map_or_else(String::new, |query| format!("?{query}"));
@@ -141,6 +121,20 @@ impl Destination {
         }
         let uri = Uri::from_parts(parts).map_err(|_| wrong("this is no URL"))?;
         Self::new(uri, &settings.headers, settings.compression)
+    }
+
+    /// `http://host:port`, for the log: without user, password and query.
+    pub(super) fn host(&self) -> String {
+        let authority = self.uri.authority().map_or("", Authority::as_str);
+        let host = authority
+            .rsplit_once('@')
+            .map_or(authority, |(_, host)| host);
+        format!("{}://{host}", self.uri.scheme_str().unwrap_or("http"))
+    }
+
+    /// As [`Destination::host`], with the path.
+    pub(super) fn url(&self) -> String {
+        format!("{}{}", self.host(), self.uri.path())
     }
 
     fn new(
@@ -302,6 +296,22 @@ mod tests {
                 .to_string()
                 .contains("http://")
         );
+    }
+
+    #[test]
+    fn the_log_is_told_no_secrets() {
+        let settings = OtlpHttpSettings {
+            endpoint: "http://user:hunter2@h:4318/a?token=hunter2".to_owned(),
+            ..OtlpHttpSettings::default()
+        };
+        let to = Destination::http(&settings, Signal::Traces).unwrap();
+        assert_eq!(to.url(), "http://h:4318/a/v1/traces");
+        let settings = OtlpGrpcSettings {
+            endpoint: "http://user:hunter2@[::1]:4317".to_owned(),
+            ..OtlpGrpcSettings::default()
+        };
+        let to = Destination::grpc(&settings, Signal::Traces).unwrap();
+        assert_eq!(to.host(), "http://[::1]:4317");
     }
 
     #[test]

@@ -123,13 +123,15 @@ pub fn otlp_grpc(
     connector: Connector,
     feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
-    let transport = Grpc::new(connector, Destination::grpc(settings, feed.signal())?);
+    let to = Destination::grpc(settings, feed.signal())?;
     let plan = Plan {
+        endpoint: Some(to.host()),
         queue: &settings.sending_queue,
         retry: &settings.retry_on_failure,
         max_request_size: settings.max_request_size,
         timeout: settings.timeout,
     };
+    let transport = Grpc::new(connector, to);
     build(name, plan, Box::new(transport), feed)
 }
 
@@ -140,18 +142,15 @@ pub fn otlp_http(
     connector: Connector,
     feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
-    let transport = Http::new(
-        connector,
-        Destination::http(settings, feed.signal())?,
-        settings.encoding,
-        feed.signal(),
-    );
+    let to = Destination::http(settings, feed.signal())?;
     let plan = Plan {
+        endpoint: Some(to.url()),
         queue: &settings.sending_queue,
         retry: &settings.retry_on_failure,
         max_request_size: settings.max_request_size,
         timeout: settings.timeout,
     };
+    let transport = Http::new(connector, to, settings.encoding, feed.signal());
     build(name, plan, Box::new(transport), feed)
 }
 
@@ -182,6 +181,7 @@ fn local(
     feed: Feed<'_>,
 ) -> Result<(Exporter, Work), BuildError> {
     let plan = Plan {
+        endpoint: None,
         // One at a time: lines keep the order in which releases came.
         queue: &QueueSettings {
             num_consumers: 1,
@@ -202,6 +202,8 @@ fn local(
 
 /// What all kinds of exporters are told.
 struct Plan<'a> {
+    /// Where to, as the log says it.
+    endpoint: Option<String>,
     queue: &'a QueueSettings,
     retry: &'a RetrySettings,
     max_request_size: u64,
@@ -218,7 +220,11 @@ fn build(
     let counters = Arc::new(Counters::default());
     let signal = feed.signal();
     let queue = Arc::new(queue(plan.queue, feed, Arc::clone(&counters)));
-    let voice = Arc::new(Voice::new(name.to_owned(), signal.items()));
+    let voice = Arc::new(Voice::new(
+        name.to_owned(),
+        plan.endpoint.clone(),
+        signal.items(),
+    ));
     let consumers = if plan.queue.enabled {
         plan.queue.num_consumers
     } else {

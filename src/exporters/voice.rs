@@ -22,6 +22,8 @@ const WORDS_AT_MOST: usize = 300;
 #[derive(Debug)]
 pub(super) struct Voice {
     name: String,
+    /// Where it sends to; `None` for this host's files and terminal.
+    endpoint: Option<String>,
     items: &'static str,
     state: Mutex<State>,
 }
@@ -53,10 +55,11 @@ impl State {
 }
 
 impl Voice {
-    /// Of the exporter `name`, which sends `items`.
-    pub(super) fn new(name: String, items: &'static str) -> Self {
+    /// Of the exporter `name`, which sends `items` to `endpoint`.
+    pub(super) fn new(name: String, endpoint: Option<String>, items: &'static str) -> Self {
         Self {
             name,
+            endpoint,
             items,
             state: Mutex::default(),
         }
@@ -77,7 +80,7 @@ impl Voice {
         state.failures += 1;
         state.last = bounded(why);
         if state.failures == 1 && state.changes() {
-            tracing::warn!(exporter = %self.name, why = %state.last, "the backend does not take data; keeping it and trying again");
+            tracing::warn!(exporter = %self.name, endpoint = self.endpoint.as_deref(), why = %state.last, "the backend does not take data; keeping it and trying again");
         }
     }
 
@@ -104,7 +107,7 @@ impl Voice {
             state.lost_why = bounded(&format!("{reason}: {why}"));
         } else {
             state.told_loss = true;
-            tracing::warn!(exporter = %self.name, spans, reason, why = %bounded(why), "{} dropped", self.items);
+            tracing::warn!(exporter = %self.name, endpoint = self.endpoint.as_deref(), spans, reason, why = %bounded(why), "{} dropped", self.items);
         }
     }
 
@@ -114,9 +117,9 @@ impl Voice {
         if state.failures > 0 {
             let balance = counters.balance();
             let spans = balance.queued + balance.in_flight;
-            tracing::warn!(exporter = %self.name, failures = state.failures, spans, why = %state.last, "the backend still takes no data");
+            tracing::warn!(exporter = %self.name, endpoint = self.endpoint.as_deref(), failures = state.failures, spans, why = %state.last, "the backend still takes no data");
         } else if state.untold > 0 {
-            tracing::warn!(exporter = %self.name, failures = state.untold, why = %state.last, "the backend takes only part of the data at a time; the rest is tried again");
+            tracing::warn!(exporter = %self.name, endpoint = self.endpoint.as_deref(), failures = state.untold, why = %state.last, "the backend takes only part of the data at a time; the rest is tried again");
         }
         state.untold = 0;
         // What was told last is that it fails: its return is the second change.
@@ -124,7 +127,7 @@ impl Voice {
         state.told_loss = state.lost > 0;
         let lost = std::mem::take(&mut state.lost);
         if lost > 0 {
-            tracing::warn!(exporter = %self.name, spans = lost, last = %state.lost_why, "more {} dropped", self.items);
+            tracing::warn!(exporter = %self.name, endpoint = self.endpoint.as_deref(), spans = lost, last = %state.lost_why, "more {} dropped", self.items);
         }
     }
 
@@ -162,7 +165,7 @@ mod tests {
 
     #[test]
     fn it_fails_until_it_works() {
-        let voice = Voice::new("otlp".to_owned(), "spans");
+        let voice = Voice::new("otlp".to_owned(), None, "spans");
         assert_eq!(voice.failing(), None);
         voice.failed("refused", voice.settled());
         voice.failed("still refused", voice.settled());
@@ -173,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_backend_that_takes_every_other_request_is_summed_up() {
-        let voice = Voice::new("otlp".to_owned(), "spans");
+        let voice = Voice::new("otlp".to_owned(), None, "spans");
         for _ in 0..100 {
             voice.failed("429", voice.settled());
             voice.failed("429", voice.settled());
@@ -198,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_failed_before_the_backend_came_back_is_old_news() {
-        let voice = Voice::new("otlp".to_owned(), "spans");
+        let voice = Voice::new("otlp".to_owned(), None, "spans");
         let hanging = voice.settled();
         voice.failed("no answer", voice.settled());
         voice.works();

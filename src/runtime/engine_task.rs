@@ -12,11 +12,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::clock;
 use super::guarded::{Guarded, Machine};
+use super::telling::Telling;
 use crate::control::health::Health;
 use crate::engine::{Counters, Notice, Output, Status};
-use crate::model::{
-    AnomalyType, Carrier, Release, Report, Selection, Service, Timestamp, printable,
-};
+use crate::model::{AnomalyType, Release, Selection, Service, Timestamp, printable};
 use crate::receivers::Arrivals;
 use crate::steps::Content;
 
@@ -153,6 +152,7 @@ pub fn start<M: Machine + Send + 'static>(
         copied: clock::instant(),
         left: 0,
         out: Output::default(),
+        telling: Telling::default(),
     };
     task.copy(true);
     let thread = std::thread::Builder::new()
@@ -172,6 +172,7 @@ struct Task<M> {
     copied: Instant,
     left: u64,
     out: Output,
+    telling: Telling,
 }
 
 impl<M: Machine> Task<M> {
@@ -200,10 +201,12 @@ impl<M: Machine> Task<M> {
             }
             self.turn();
         }
-        self.guarded.drain(clock::now(), &mut self.out);
-        self.hand_on();
+        let now = clock::now();
+        self.guarded.drain(now, &mut self.out);
+        self.hand_on(now);
+        self.telling.sum_up(now, true);
         self.copy(true);
-        self.health.beat(clock::now());
+        self.health.beat(now);
     }
 
     /// What is done each time round.
@@ -217,7 +220,8 @@ impl<M: Machine> Task<M> {
         if self.guarded.next_due().is_some_and(|due| due <= now) {
             self.guarded.advance(now, &mut self.out);
         }
-        self.hand_on();
+        self.hand_on(now);
+        self.telling.sum_up(now, false);
         self.health.beat(now);
         self.copy(false);
     }
@@ -227,7 +231,7 @@ impl<M: Machine> Task<M> {
         due.map_or(TURN, |due| due.since(now)).min(TURN)
     }
 
-    fn hand_on(&mut self) {
+    fn hand_on(&mut self, now: Timestamp) {
         for release in self.out.releases.drain(..) {
             self.left += u64::from(release.count);
             (self.deliver)(release);
@@ -236,7 +240,7 @@ impl<M: Machine> Task<M> {
             (self.record)(release);
         }
         for report in self.out.reports.drain(..) {
-            tell(&report);
+            self.telling.tell(&report, now);
         }
         // Counted: whoever wants to read them replays.
         for quiet in self.out.quiet.drain(..) {
@@ -244,7 +248,7 @@ impl<M: Machine> Task<M> {
                 r#type = quiet.report.finding.anomaly.name(),
                 session = %printable(&quiet.report.session),
                 why = ?quiet.why,
-                "finding not told: {}", quiet.report.finding.message
+                "finding not told: {}", printable(&quiet.report.finding.message)
             );
         }
         for notice in self.out.notices.drain(..) {
@@ -301,26 +305,6 @@ fn joined(records: &mut Vec<Bytes>) -> Option<Release> {
         patches: Vec::new(),
         synthetic: true,
     })
-}
-
-/// Where spans are only observed, or the span has left, a finding may have no other way to be seen than this line.
-fn tell(report: &Report) {
-    match report.carrier {
-        Carrier::Log(span) => tracing::info!(
-            r#type = report.finding.anomaly.name(),
-            severity = report.severity.name(),
-            session = %printable(&report.session),
-            span_id = %span,
-            "finding: {}", report.finding.message
-        ),
-        Carrier::Span(span) | Carrier::Synthetic(span) => tracing::debug!(
-            r#type = report.finding.anomaly.name(),
-            severity = report.severity.name(),
-            session = %printable(&report.session),
-            span_id = %span,
-            "finding: {}", report.finding.message
-        ),
-    }
 }
 
 /// What a service never sends is said once: nobody would miss a finding that cannot be made.

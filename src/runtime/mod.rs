@@ -23,4 +23,5 @@ pub mod run;
 pub mod serve;
 pub mod shutdown;
 pub mod signals;
+mod telling;
 pub mod terminal;

@@ -6,6 +6,7 @@ use super::signals::Signals;
 use super::{clock, log};
 use crate::config;
 use crate::control::Logs;
+use crate::model::AnomalyType;
 use crate::steps;
 
 /// Sends all events to the log from now on; for those who speak before [`run`].
@@ -51,8 +52,50 @@ fn introduce(running: &Running) {
     for pipeline in &running.settings.pipelines {
         tracing::info!("pipeline {pipeline}");
     }
-    let types = running.engine.snapshot().types;
-    let names: Vec<&str> = types.iter().map(|anomaly| anomaly.name()).collect();
-    tracing::info!("looking for {}", names.join(", "));
-    tracing::info!("ready");
+    let on = running.engine.snapshot().types;
+    tracing::info!("ready, {}", looking_for(&on));
+}
+
+/// How many types are looked for, and the shorter of the two lists: those that are, or those that are not.
+fn looking_for(on: &[AnomalyType]) -> String {
+    let all = AnomalyType::ALL;
+    let off: Vec<AnomalyType> = all.into_iter().filter(|one| !on.contains(one)).collect();
+    let list = |types: &[AnomalyType]| -> String {
+        let names: Vec<&str> = types.iter().map(|anomaly| anomaly.name()).collect();
+        names.join(", ")
+    };
+    match (on.len(), off.len()) {
+        (0, _) => "looking for no anomaly: all are off".to_owned(),
+        (_, 0) => format!("looking for all {} types of anomaly", all.len()),
+        (few, more) if few < more => format!("looking for {} only", list(on)),
+        (many, _) => format!(
+            "looking for {many} of {} types of anomaly; off: {}",
+            all.len(),
+            list(&off)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shorter_list_is_named() {
+        let all = AnomalyType::ALL;
+        assert_eq!(looking_for(&all), "looking for all 18 types of anomaly");
+        assert_eq!(looking_for(&[]), "looking for no anomaly: all are off");
+        assert_eq!(
+            looking_for(&[AnomalyType::Stuck, AnomalyType::Loop]),
+            "looking for stuck, loop only"
+        );
+        let most: Vec<AnomalyType> = all
+            .into_iter()
+            .filter(|one| *one != AnomalyType::GoalDrift)
+            .collect();
+        assert_eq!(
+            looking_for(&most),
+            "looking for 17 of 18 types of anomaly; off: goal_drift"
+        );
+    }
 }

@@ -3,8 +3,19 @@ use std::process::Command;
 
 /// Runs `agent-sentinel demo`, piped; `terminal` asks for what a terminal would get.
 fn demo(terminal: bool) -> (Option<i32>, String, String) {
+    demo_in(None, terminal)
+}
+
+/// As [`demo`], told how many columns there are.
+fn demo_in(columns: Option<&str>, terminal: bool) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agent-sentinel"));
-    command.arg("demo").env_remove("CLICOLOR_FORCE");
+    command
+        .arg("demo")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("COLUMNS");
+    if let Some(columns) = columns {
+        command.env("COLUMNS", columns);
+    }
     if terminal {
         command.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
     }
@@ -47,4 +58,14 @@ fn a_terminal_gets_the_same_in_colour() {
     let (_, plain, _) = demo(false);
     let stripped = anstream::adapter::strip_str(&coloured).to_string();
     assert_eq!(without_ports(&stripped), without_ports(&plain));
+}
+
+#[test]
+fn a_terminal_of_80_columns_is_wide_enough() {
+    let (code, stdout, stderr) = demo_in(Some("80"), false);
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    for line in stdout.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(stdout.contains("claims that checks passed"), "{stdout}");
 }

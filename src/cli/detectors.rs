@@ -1,20 +1,22 @@
 //! `detectors`: the catalogue as a table.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::detectors::Descriptor;
+use crate::runtime::terminal;
 
 use super::arguments::{DetectorsArguments, Format};
 use super::failure::Failure;
+use super::screen;
 
 /// Prints all types of anomaly, those of later releases included.
 pub(super) fn detectors(arguments: &DetectorsArguments) -> Result<ExitCode, Failure> {
     let text = match arguments.format {
-        Format::Text => table(),
-        Format::Json => lines(),
+        Format::Text => table(screen::columns(terminal::columns()))?,
+        Format::Json => lines().into_bytes(),
     };
-    anstream::stdout().write_all(text.as_bytes())?;
+    anstream::stdout().write_all(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -22,47 +24,48 @@ fn availability(descriptor: &Descriptor) -> &'static str {
     if descriptor.available { "yes" } else { "later" }
 }
 
-/// Columns as wide as their longest cell; the summary on a line of its own, so that it fits 100 columns.
-fn table() -> String {
-    let head = ["type", "here", "scope", "keys and defaults", "severity"];
-    let rows: Vec<[&str; 5]> = Descriptor::ALL
+/// Three columns as wide as their longest cell and a last one that wraps; keys and summary on lines of their own.
+fn table(columns: usize) -> io::Result<Vec<u8>> {
+    let head = ["type", "here", "scope", "severity"];
+    let rows: Vec<[&str; 4]> = Descriptor::ALL
         .iter()
-        .map(|d| {
-            [
-                d.anomaly.name(),
-                availability(d),
-                d.scope,
-                d.defaults,
-                d.severity,
-            ]
-        })
+        .map(|d| [d.anomaly.name(), availability(d), d.scope, d.severity])
         .collect();
-    let widths: Vec<usize> = (0..head.len())
-        .map(|column| {
-            let cells = rows.iter().chain([&head]).filter_map(|row| row.get(column));
-            cells.map(|cell| cell.len()).max().unwrap_or(0)
-        })
-        .collect();
-    let line = |row: &[&str; 5]| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        cells.join("  ").trim_end().to_owned()
+    let wide = |column: usize| {
+        let cells = rows.iter().chain([&head]).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.len()).max().unwrap_or(0)
+    };
+    let widths = [wide(0), wide(1), wide(2)];
+    let write = |out: &mut Vec<u8>, row: &[&str; 4]| {
+        let [first @ .., last] = row;
+        let mut used = 0;
+        for (cell, width) in first.iter().zip(widths) {
+            write!(out, "{cell:width$}  ")?;
+            used += width + 2;
+        }
+        // The wrapped text brings its first blank along.
+        out.pop();
+        screen::wrap(out, last, used - 1, used - 1, columns)
     };
     let bold = anstyle::Style::new().bold();
     let dim = anstyle::Style::new().dimmed();
-    let mut out = format!("{bold}{}{bold:#}\n", line(&head));
+    let mut out = Vec::new();
+    write!(out, "{bold}")?;
+    write(&mut out, &head)?;
+    write!(out, "{bold:#}")?;
     for (row, descriptor) in rows.iter().zip(&Descriptor::ALL) {
-        out.push_str(&line(row));
-        out.push_str(&format!(
-            "\n    {dim}{} ({}){dim:#}\n",
-            descriptor.summary.trim_end_matches('.'),
-            descriptor.source
-        ));
+        write(&mut out, row)?;
+        let summary = descriptor.summary.trim_end_matches('.');
+        let text = format!("{summary} ({})", descriptor.source);
+        write!(out, "   {dim}")?;
+        screen::wrap(&mut out, &text, 3, 3, columns)?;
+        write!(out, "{dim:#}")?;
+        if descriptor.defaults != "-" {
+            write!(out, "    keys:")?;
+            screen::wrap(&mut out, descriptor.defaults, 9, 9, columns)?;
+        }
     }
-    out
+    Ok(out)
 }
 
 fn lines() -> String {

@@ -1,13 +1,14 @@
 //! The command line: what was typed -> what is done -> an exit code.
 //!
-//! Invariant: results go to standard output, everything else to standard error; the exit code is decided
-//! in one place, [`failure::Failure`].
+//! Invariant: results go to standard output (standard error where spans were asked for there), everything else to
+//! standard error; the exit code is decided in one place, [`failure::Failure`].
 
 pub mod arguments;
 mod configuration;
 mod demo;
 mod detectors;
 pub mod failure;
+mod plain;
 mod print_config;
 mod replay;
 mod run;

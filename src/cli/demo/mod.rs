@@ -6,14 +6,14 @@
 mod came;
 mod cases;
 mod flight;
-mod naive;
 mod show;
 mod spans;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::runtime::loopback;
+use crate::cli::screen;
+use crate::runtime::{loopback, terminal};
 
 use super::arguments::DemoArguments;
 use super::failure::Failure;
@@ -37,8 +37,9 @@ enum DemoError {
 /// # Errors
 /// No ports, no runtime, output that cannot be written. What came out wrong is told, and is exit code 1.
 pub(super) fn demo(_: &DemoArguments) -> Result<ExitCode, Failure> {
+    let columns = screen::columns(terminal::columns());
     let told = loopback::complete(flight::fly(cases::load().map_err(failure)?))?
-        .and_then(|flight| show::Told::new(&flight))
+        .and_then(|flight| show::Told::new(&flight, columns))
         .map_err(failure)?;
     let mut out = anstream::stdout().lock();
     told.write(&mut out)?;

@@ -1,42 +1,17 @@
-//! `--baseline same3`: what a plain rule would say, beside what the repetition family says.
-//!
-//! The plain rule: the same tool with the same arguments three times in a row, in one run. Whatever the
-//! answers are, whatever was changed in between by others, polls and waits included.
+//! `--baseline same3`: what a plain rule ([`plain`]) would say, beside what the repetition family says.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use anstyle::Style;
 
+use crate::cli::plain::{self, Row, Seen, TIMES};
 use crate::cli::screen;
 use crate::engine::ClosedRun;
-use crate::model::{Action, Name, Report, SpanId, Step, Timestamp, TraceId};
+use crate::model::{Name, Report, SpanId, Step, TraceId};
 
-/// Calls in a row at which the rule fires.
-const TIMES: usize = 3;
 /// Lines of one list.
 const LINES_MAX: usize = 10;
-
-/// One call as the rule sees it.
-#[derive(Debug)]
-struct Seen {
-    end: Timestamp,
-    start: Timestamp,
-    number: usize,
-    span: SpanId,
-    tool: Name,
-    key: Option<u64>,
-}
-
-/// A row of equal calls.
-#[derive(Debug)]
-struct Row {
-    run: TraceId,
-    tool: Name,
-    /// The third of them.
-    fires_at: (usize, SpanId),
-    spans: HashSet<SpanId>,
-}
 
 /// A finding of the family.
 #[derive(Debug)]
@@ -53,7 +28,7 @@ pub(super) struct Baseline {
     calls: HashMap<TraceId, Vec<Seen>>,
     spans: HashMap<TraceId, HashSet<SpanId>>,
     sessions: BTreeMap<TraceId, Name>,
-    rows: Vec<Row>,
+    rows: Vec<(TraceId, Row)>,
     /// By episode, so that one that is raised counts once.
     ours: BTreeMap<(Name, u64), Ours>,
     without_arguments: u64,
@@ -67,18 +42,11 @@ impl Baseline {
         if !spans.insert(step.span) {
             return;
         }
-        let Action::ToolCall(call) = &step.action else {
+        let Some(call) = Seen::of(step, number) else {
             return;
         };
-        self.without_arguments += u64::from(call.key.is_none());
-        self.calls.entry(step.trace).or_default().push(Seen {
-            end: step.end,
-            start: step.start,
-            number,
-            span: step.span,
-            tool: call.tool.clone(),
-            key: call.key,
-        });
+        self.without_arguments += u64::from(!call.has_arguments());
+        self.calls.entry(step.trace).or_default().push(call);
     }
 
     /// Notes what was found.
@@ -107,29 +75,18 @@ impl Baseline {
     pub(super) fn close(&mut self, closed: &ClosedRun) {
         self.sessions.insert(closed.trace, closed.session.clone());
         self.spans.remove(&closed.trace);
-        let Some(mut calls) = self.calls.remove(&closed.trace) else {
-            return;
-        };
-        calls.sort_by_key(|call| (call.end, call.start, call.number));
-        let equal = |a: &Seen, b: &Seen| a.key.is_some() && a.key == b.key && a.tool == b.tool;
-        for row in calls.chunk_by(equal) {
-            if let Some(third) = row.get(TIMES - 1) {
-                self.rows.push(Row {
-                    run: closed.trace,
-                    tool: third.tool.clone(),
-                    fires_at: (third.number, third.span),
-                    spans: row.iter().map(|call| call.span).collect(),
-                });
-            }
-        }
+        let calls = self.calls.remove(&closed.trace).unwrap_or_default();
+        let rows = plain::rows(calls).into_iter();
+        self.rows.extend(rows.map(|row| (closed.trace, row)));
     }
 
     /// Writes both side by side.
     pub(super) fn write(&self, out: &mut dyn Write, columns: usize) -> io::Result<()> {
         let bold = Style::new().bold();
-        let meets =
-            |row: &Row, ours: &Ours| row.run == ours.run && !row.spans.is_disjoint(&ours.spans);
-        let only_theirs: Vec<&Row> = self
+        let meets = |(run, row): &(TraceId, Row), ours: &Ours| {
+            *run == ours.run && !row.spans.is_disjoint(&ours.spans)
+        };
+        let only_theirs: Vec<&(TraceId, Row)> = self
             .rows
             .iter()
             .filter(|row| !self.ours.values().any(|ours| meets(row, ours)))
@@ -140,10 +97,9 @@ impl Baseline {
             .filter(|ours| !self.rows.iter().any(|row| meets(row, ours)))
             .collect();
         let both = self.ours.len() - only_ours.len();
-        writeln!(
-            out,
-            "{bold}beside a plain rule{bold:#}: the same tool and arguments {TIMES} times in a row"
-        )?;
+        write!(out, "{bold}beside a plain rule{bold:#}:")?;
+        let rule = format!("the same tool and arguments {TIMES} times in a row");
+        screen::wrap(out, &rule, 20, 2, columns)?;
         writeln!(
             out,
             "  both {both}, only ours {}, only the plain rule {}",
@@ -158,15 +114,9 @@ impl Baseline {
             )
         });
         write_list(out, "only ours", ours, columns)?;
-        let theirs = only_theirs.iter().map(|row| {
-            let session = self.sessions.get(&row.run).map_or("", |session| session);
-            let (number, span) = row.fires_at;
-            let tool = screen::safe(&row.tool);
-            let times = row.spans.len();
-            format!(
-                "{}  #{number} {tool} x{times} ({span})",
-                self.session(session)
-            )
+        let theirs = only_theirs.iter().map(|(run, row)| {
+            let session = self.sessions.get(run).map_or("", |session| session);
+            format!("{}  {}", self.session(session), row.words())
         });
         write_list(out, "only the plain rule", theirs, columns)?;
         if !only_theirs.is_empty() {

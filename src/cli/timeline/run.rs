@@ -22,8 +22,9 @@ const LABELLED_GROUP: usize = 5;
 const AROUND: usize = 2;
 /// Steps that are not worth a fold.
 const FOLD_MIN: usize = 4;
-/// Columns of a step's words in a brief timeline.
+/// Columns of a step's words in a brief timeline, and in one that is not as wide as [`screen::COLUMNS`].
 const BRIEF_WORDS: usize = 38;
+const BRIEF_WORDS_NARROW: usize = 24;
 /// Fewest columns for them.
 const WORDS_MIN: usize = 12;
 /// Below so many columns the times are left out.
@@ -117,7 +118,10 @@ impl Shown<'_> {
     /// Columns for what steps are: as wide as the widest, as far as there is room.
     fn words_columns(&self, rows: &[Row<'_>]) -> usize {
         if self.brief {
-            return BRIEF_WORDS;
+            return match self.columns {
+                ..screen::COLUMNS => BRIEF_WORDS_NARROW.min(self.columns / 3),
+                _ => BRIEF_WORDS,
+            };
         }
         let widest = rows.iter().map(|row| screen::width(&row.line.what)).max();
         let rest = rows.iter().map(|row| row.line.how.len() + 10).max();
@@ -194,12 +198,12 @@ impl Shown<'_> {
             same => format!(" x{same}"),
         };
         let labels = self.labels_text(row);
-        let how = self
-            .columns
-            .saturating_sub(self.indent() + words + 1 + times.len() + labels.len());
+        let beside = self.on(line.span).filter(|remark| remark.text.is_empty());
+        let heads: usize = beside.clone().map(|remark| remark.head.len() + 2).sum();
+        let taken = self.indent() + words + 1 + times.len() + labels.len() + heads;
+        let how = self.columns.saturating_sub(taken);
         let how = screen::cut(line.how, how);
-        let used = self.indent() + words + 1 + how.len() + times.len() + labels.len();
-        let room = self.columns.saturating_sub(used);
+        let room = self.columns.saturating_sub(taken + how.len());
         let who = match line.who.as_deref() {
             Some(who) if !self.brief && room >= 8 => {
                 format!("  {dim}({}){dim:#}", screen::cut(who, room - 4))
@@ -226,7 +230,7 @@ impl Shown<'_> {
                 ""
             )?;
         }
-        for remark in self.on(line.span).filter(|remark| remark.text.is_empty()) {
+        for remark in beside {
             let style = remark.style;
             write!(out, "  {style}{}{style:#}", remark.head)?;
         }

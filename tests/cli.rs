@@ -168,6 +168,51 @@ fn detectors_lists_all_for_people_and_for_programs() {
     }
 }
 
+#[test]
+fn the_table_of_detectors_fits_the_terminal() {
+    for columns in ["60", "80", "100"] {
+        let output = sentinel(&["detectors"])
+            .env("COLUMNS", columns)
+            .output()
+            .unwrap();
+        let widest = out(&output).lines().map(|line| line.chars().count()).max();
+        assert!(
+            widest <= columns.parse().ok(),
+            "{columns}: {widest:?}\n{}",
+            out(&output)
+        );
+    }
+}
+
+/// A file named plainly is the same as one behind `--config`.
+#[test]
+fn validate_takes_files_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        agent_sentinel::runtime::files::replace(&path, text.as_bytes()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (_, text) = GOOD.split_once(':').unwrap();
+    let base = write("base.yaml", text);
+    let wrong = write(
+        "site.yaml",
+        "processors: {anomaly: {detectors: {stuck: {treshold: 4}}}}",
+    );
+    let good = run(&["validate", &base]);
+    assert_eq!(good.status.code(), Some(0), "{}", err(&good));
+    assert_eq!(out(&good), out(&run(&["validate", "--config", &base])));
+    let bad = run(&["validate", &base, &wrong]);
+    assert_eq!(bad.status.code(), Some(78));
+    assert!(err(&bad).contains("site.yaml:1:"), "{}", err(&bad));
+    let both = run(&["validate", "--config", &base, &wrong]);
+    assert_eq!(
+        both.status.code(),
+        Some(64),
+        "which goes first would be a guess"
+    );
+}
+
 /// `agent-sentinel detectors | head -1` ends quietly.
 #[test]
 fn a_reader_that_has_had_enough_is_no_failure() {

@@ -340,6 +340,176 @@ fn an_earlier_output_is_compared_and_only_what_is_new_fails() {
     assert_eq!(changes[2]["from_step"], 3);
 }
 
+/// Four equal searches, in a run of some trace, session and service.
+fn searches(trace: u8, session: &str, before: usize) -> String {
+    let others: Vec<String> = (0..before).map(|n| format!("{{\"n\": {n}}}")).collect();
+    let mut calls: Vec<Call<'_>> = others
+        .iter()
+        .map(|arguments| call("open", arguments, arguments))
+        .collect();
+    for _ in 0..4 {
+        calls.push(call("search", "{\"q\": 1}", "3 pages: a, b, c"));
+    }
+    recorded(trace, session, "shop", &calls)
+}
+
+/// Yesterday's and today's test run: other traces, other conversations, the same findings.
+#[test]
+fn the_same_runs_recorded_again_are_compared_by_what_they_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let yesterday = [searches(1, "", 0), searches(2, "monday", 2)].join("\n");
+    let yesterday = write(folder.path(), "yesterday.jsonl", &yesterday);
+    let before = text(&[
+        "--format",
+        "json",
+        "--sessions",
+        yesterday.to_str().unwrap(),
+    ]);
+    let old = write(folder.path(), "old.jsonl", &before);
+    let old = old.to_str().unwrap();
+    let compared = |today: &[String], code: i32| {
+        let today = write(folder.path(), "today.jsonl", &today.join("\n"));
+        let today = today.to_str().unwrap();
+        let compare = &["--compare", old, "--fail-on", "info", today];
+        let output = command("160", compare).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", out(&output));
+        out(&output).replace(old, "OLD")
+    };
+    let same = compared(&[searches(11, "", 0), searches(12, "tuesday", 2)], 0);
+    assert!(
+        same.contains("0 new, 0 gone, 0 moved, 2 as before (2 of them in sessions with other ids)"),
+        "{same}"
+    );
+    let kept = compared(&[searches(11, "", 0), searches(12, "monday", 2)], 0);
+    assert!(kept.contains("2 as before (1 of them"), "{kept}");
+    let differs = compared(
+        &[
+            searches(11, "", 1),
+            searches(12, "tuesday", 2),
+            searches(13, "wednesday", 2),
+        ],
+        1,
+    );
+    insta::assert_snapshot!(differs);
+}
+
+/// A gate cannot be green because nothing could be seen.
+#[test]
+fn what_could_not_be_assessed_can_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = many(folder.path());
+    let many = many.to_str().unwrap();
+    let output = run(&["--fail-on-blind", many]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = err(&output);
+    assert!(
+        said.starts_with(
+            "--fail-on-blind: in 1 of 7 sessions not assessed (no arguments, no results): "
+        ),
+        "{said}"
+    );
+    // The demo's runs hold all content; what they lack is no content.
+    for (arguments, code) in [
+        (&["--fail-on-blind", RUNS][..], 0),
+        (&["--fail-on-blind=scope_escape", RUNS], 1),
+        (&["--fail-on-blind=stuck,loop", RUNS], 0),
+        (&["--fail-on-blind=stuck", many], 1),
+        (&["--fail-on-blind=stuck", "--format", "json", many], 1),
+        (&["--fail-on-blind=budget_cost", RUNS], 64),
+        (&["--fail-on-blind=stick", RUNS], 64),
+        (&["--fail-on-blind", "/dev/null"], 1),
+    ] {
+        let output = run(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{arguments:?}: {}",
+            err(&output)
+        );
+    }
+}
+
+#[test]
+fn what_is_ignored_is_shown_counted_and_does_not_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "in.jsonl", &searches(1, "known", 0));
+    let path = path.to_str().unwrap();
+    let found = text(&["--format", "json", path]);
+    let found: serde_json::Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
+    let fingerprint = found["fingerprint"].as_str().unwrap();
+    let config = format!(
+        "yaml:processors: {{anomaly: {{ignore: [{{type: loop, fingerprint: '0000000000000001'}}, \
+         {{type: stuck, fingerprint: '{fingerprint}', reason: known poller}}]}}}}"
+    );
+    let output = run(&["--config", &config, "--fail-on", "info", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    insta::assert_snapshot!(out(&output));
+    assert_eq!(text(&["--config", &config, "--format", "json", path]), "");
+}
+
+/// One episode is one finding, however often it is raised.
+#[test]
+fn a_raised_episode_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let calls: Vec<Call<'_>> = (0..13)
+        .map(|_| call("search", "{\"q\": 1}", "3 pages: a, b, c"))
+        .collect();
+    let path = write(
+        folder.path(),
+        "in.jsonl",
+        &recorded(1, "long", "shop", &calls),
+    );
+    let path = path.to_str().unwrap();
+    let shown = text(&[path]);
+    let head = shown.lines().next().unwrap();
+    assert_eq!(head, "long  shop  13 steps  1 finding, raised 2 times");
+    let total =
+        "1 session (1 not wholly assessed), 1 finding in 1 of them (1 error), raised 2 times";
+    assert!(shown.contains(total), "{shown}");
+    let summary = text(&["--summary", path]);
+    assert!(
+        summary.contains("1 session: 1 with findings, 0 without"),
+        "{summary}"
+    );
+    assert_eq!(
+        text(&["--format", "json", path]).lines().count(),
+        3,
+        "records are as they were"
+    );
+}
+
+/// What was found before the run was known to belong to a conversation is counted with the conversation.
+#[test]
+fn a_run_that_joins_late_is_one_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let late = searches(1, "late", 4);
+    let mut early: serde_json::Value = serde_json::from_str(&searches(1, "", 0)).unwrap();
+    let spans = early["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        .as_array_mut()
+        .unwrap();
+    for (at, span) in spans.iter_mut().enumerate() {
+        span["spanId"] = format!("aa{at:014x}").into();
+    }
+    let path = write(folder.path(), "in.jsonl", &format!("{early}\n{late}"));
+    let shown = text(&["--summary", path.to_str().unwrap()]);
+    assert!(
+        shown.contains("1 session: 1 with findings, 0 without"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn spans_on_standard_output_leave_the_words_to_the_other() {
+    let output = run(&["--annotated", "-", RUNS]);
+    assert_eq!(output.status.code(), Some(0));
+    for line in out(&output).lines() {
+        let request: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(request["resourceSpans"].is_array(), "{line}");
+    }
+    assert!(out(&output).lines().count() > 1);
+    assert_eq!(err(&output), text(&[RUNS]));
+}
+
 #[test]
 fn what_is_compared_with_is_an_earlier_output_and_stays_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -424,6 +594,7 @@ fn an_input_without_spans_is_told_so() {
         let path = write(folder.path(), name, content);
         let path = path.to_str().unwrap();
         assert_eq!(text(&[path]), "no spans were read: nothing to judge\n");
+        assert_eq!(text(&["--summary", path]), text(&[path]));
         assert_eq!(text(&["--format", "json", path]), "");
     }
     let plain = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0102030405060708090a0b0c0d0e0f10",
@@ -464,6 +635,7 @@ fn the_help_names_everything() {
         "--baseline",
         "same3",
         "--fail-on",
+        "--fail-on-blind",
     ] {
         assert!(help.contains(what), "{what}");
     }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::model::AnomalyType;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -54,11 +56,11 @@ pub enum Command {
 /// Where the configuration comes from.
 #[derive(Debug, Default, Args)]
 pub struct ConfigArguments {
-    /// Configuration file; also file:PATH, env:NAME, yaml:TEXT. Later ones are laid over earlier ones
+    /// File, env:NAME, yaml:TEXT; later over earlier: -c a.yaml -c b.yaml
     #[arg(short, long = "config", value_name = "FILE")]
     pub config: Vec<String>,
 
-    /// Sets one key, as in --set processors.anomaly.settle=0s
+    /// Set one key: --set processors.anomaly.settle=0s
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
 }
@@ -78,9 +80,24 @@ pub struct ValidateArguments {
     #[command(flatten)]
     pub config: ConfigArguments,
 
-    /// Take warnings for errors
+    /// The same as --config: validate base.yaml site.yaml
+    #[arg(value_name = "FILE", conflicts_with = "config")]
+    pub files: Vec<String>,
+
+    /// Take warnings for errors: exit 78 where `run` would only warn
     #[arg(long)]
     pub deny_warnings: bool,
+}
+
+impl ValidateArguments {
+    /// Where the configuration comes from, however it was given.
+    pub fn sources(&self) -> ConfigArguments {
+        let given = [&self.config.config[..], &self.files[..]];
+        ConfigArguments {
+            config: given.concat(),
+            set: self.config.set.clone(),
+        }
+    }
 }
 
 /// `print-config`.
@@ -94,55 +111,96 @@ pub struct PrintConfigArguments {
 /// `detectors`.
 #[derive(Debug, Args)]
 pub struct DetectorsArguments {
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
+    /// A record a line, for programs: --format json
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
 /// `replay`.
 #[derive(Debug, Args)]
+#[command(after_help = REPLAY_EXAMPLES, after_long_help = REPLAY_MORE)]
 pub struct ReplayArguments {
     /// Its configuration.
     #[command(flatten)]
     pub config: ConfigArguments,
 
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
+    /// A record a line, for programs: --format json
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 
-    /// With --format json: also one record per session
+    /// One record a session as well: --format json --sessions
     #[arg(long)]
     pub sessions: bool,
 
-    /// Write all spans, marked, as OTLP/JSON lines; `-` is standard output
+    /// All spans, marked; `-` is standard output: --annotated out.jsonl
     #[arg(long, value_name = "OUT")]
     pub annotated: Option<PathBuf>,
 
-    /// Exit with 1 if there is a finding of this severity or a higher one
-    #[arg(long, value_enum, value_name = "SEVERITY")]
+    /// Exit 1 from info, warning, error or critical on: --fail-on warning
+    #[arg(long, value_enum, value_name = "SEVERITY", hide_possible_values = true)]
     pub fail_on: Option<FailOn>,
 
-    /// In place of timelines: all sessions by service, agent and type, the ten worst, and what was not assessed
+    /// Exit 1 where content to judge by was missing: --fail-on-blind
+    #[arg(
+        long,
+        value_name = "TYPES",
+        num_args = 0..=1,
+        require_equals = true,
+        value_delimiter = ',',
+        value_parser = anomaly_type
+    )]
+    pub fail_on_blind: Option<Vec<AnomalyType>>,
+
+    /// Tables over all sessions, the worst, what was blind: --summary
     #[arg(long)]
     pub summary: bool,
 
-    /// In place of timelines: why each detector fired at this span, or did not. The first hex digits of its id
-    /// are enough, as long as the id of no other step begins so
+    /// Why each detector fired at a span, or did not: --explain 9db49cb1
     #[arg(long, value_name = "SPAN", value_parser = span_prefix)]
     pub explain: Option<SpanPrefix>,
 
-    /// Findings that are new, gone or moved since an earlier output of --format json. Only new ones count for
-    /// --fail-on
+    /// New, gone, moved since an earlier JSON output: --compare old.jsonl
     #[arg(long, value_name = "OLD")]
     pub compare: Option<PathBuf>,
 
-    /// What a plain rule would find, beside what the repetition family finds
-    #[arg(long, value_enum, value_name = "RULE")]
+    /// Beside "the same call three times in a row": --baseline same3
+    #[arg(long, value_enum, value_name = "RULE", hide_possible_values = true)]
     pub baseline: Option<BaselineRule>,
 
-    /// Files of OTLP/JSON, .pb or .binpb, plain or compressed; `-` is standard input
+    /// OTLP/JSON, .pb or .binpb, plain or compressed; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
+}
+
+/// The examples, which fit 80 columns.
+macro_rules! replay_examples {
+    () => {
+        "\
+Examples:
+  agent-sentinel replay traces.jsonl                              timelines
+  agent-sentinel replay --summary traces.jsonl                    many sessions
+  agent-sentinel replay --fail-on error --fail-on-blind in.jsonl  a gate
+  agent-sentinel replay --format json in.jsonl > old.jsonl        for --compare"
+    };
+}
+
+const REPLAY_EXAMPLES: &str = replay_examples!();
+
+const REPLAY_MORE: &str = concat!(
+    replay_examples!(),
+    "\n\n--compare: findings are one by session (trace id or conversation), type, tool and state. In sessions that \
+     only one side knows, as when the same runs are recorded again, they are one by fingerprint (rule, service, agent \
+     and tool), type and state. At another step they have moved; only new ones count for --fail-on. Write the earlier \
+     output with --sessions, so that sessions without findings are known.",
+    "\n\n--fail-on-blind: in some session a type that is on could not be assessed for want of captured arguments, \
+     results or texts, or no session was read at all. With types named (--fail-on-blind=stuck,invalid_args) those \
+     count alone, whatever they lacked: definitions, a workspace, spans.",
+    "\n\n--explain: the first hex digits of a span's id, as long as the id of no other step begins so."
+);
+
+fn anomaly_type(text: &str) -> Result<AnomalyType, String> {
+    let found = AnomalyType::ALL.into_iter().find(|one| one.name() == text);
+    found.ok_or_else(|| "no such type; `agent-sentinel detectors` lists all".to_owned())
 }
 
 /// The first digits of a span id.
@@ -257,5 +315,43 @@ mod tests {
         };
         assert_eq!(run.config.set, [("a.b".to_owned(), "c=d".to_owned())]);
         assert!(Arguments::try_parse_from(["x", "run", "--set", "a.b"]).is_err());
+    }
+
+    #[test]
+    fn each_option_is_one_line_of_help() {
+        let mut all = Arguments::command().term_width(100);
+        all.build();
+        for command in all.get_subcommands_mut() {
+            let name = command.get_name().to_owned();
+            let help = command.clone().term_width(100).render_help().to_string();
+            let (_, options) = help.split_once("Options:\n").unwrap();
+            let options = options.lines().take_while(|line| !line.is_empty());
+            for line in options {
+                assert!(line.trim_start().starts_with('-'), "{name}: {line}");
+                assert!(line.len() <= 100, "{name}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn types_stand_behind_an_equals_sign_only() {
+        let blind = |arguments: &[&str]| {
+            let all = [&["x", "replay"], arguments].concat();
+            match Arguments::try_parse_from(all).ok()?.command? {
+                Command::Replay(replay) => Some((replay.fail_on_blind, replay.inputs.len())),
+                _ => None,
+            }
+        };
+        assert_eq!(blind(&["in"]), Some((None, 1)));
+        assert_eq!(
+            blind(&["--fail-on-blind", "in"]),
+            Some((Some(Vec::new()), 1))
+        );
+        let two = vec![AnomalyType::Stuck, AnomalyType::Loop];
+        assert_eq!(
+            blind(&["--fail-on-blind=stuck,loop", "in"]),
+            Some((Some(two), 1))
+        );
+        assert_eq!(blind(&["--fail-on-blind=stick", "in"]), None);
     }
 }

@@ -9,7 +9,8 @@ use super::failure::{CONFIGURATION, Failure, told};
 
 /// Exit 0 when the configuration would run, 78 when not.
 pub(super) fn validate(arguments: &ValidateArguments) -> Result<ExitCode, Failure> {
-    let (settings, warnings) = configuration::load(&arguments.config)?;
+    let sources = arguments.sources();
+    let (settings, warnings) = configuration::load(&sources)?;
     if !warnings.is_empty() {
         writeln!(anstream::stderr(), "{}\n", told(&warnings))?;
     }
@@ -17,7 +18,7 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<ExitCode, Failur
         return Err(Failure::Told(CONFIGURATION));
     }
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{}: valid", arguments.config.config.join(", "))?;
+    writeln!(out, "{}: valid", sources.config.join(", "))?;
     for pipeline in &settings.pipelines {
         writeln!(out, "  {pipeline}")?;
     }

@@ -36,8 +36,8 @@ pub(super) fn read(entry: Option<&Entry>, now: Timestamp, problems: &mut Problem
     let members = entry.map_or(&[][..], |entry| entry.value.members());
     let mut seen: Vec<(Meant<'_>, Place)> = Vec::new();
     let mut read = Vec::new();
-    for member in members {
-        let Some(ignore) = one(member, now, problems) else {
+    for (at, member) in members.iter().enumerate() {
+        let Some(ignore) = one(member, at + 1, now, problems) else {
             continue;
         };
         let narrowed = ["service", "agent", "tool"].map(|key| member.get(key)?.text());
@@ -59,7 +59,7 @@ pub(super) fn read(entry: Option<&Entry>, now: Timestamp, problems: &mut Problem
     read
 }
 
-fn one(member: &Node, now: Timestamp, problems: &mut Problems) -> Option<Ignore> {
+fn one(member: &Node, number: usize, now: Timestamp, problems: &mut Problems) -> Option<Ignore> {
     let written: Written = problems.read_node(member)?;
     let place = |key: &str| member.entry(key).map_or(member.place, Entry::shown);
     for (key, there) in [
@@ -98,6 +98,7 @@ fn one(member: &Node, now: Timestamp, problems: &mut Problems) -> Option<Ignore>
     let mut glob = |key: &str| member.get(key).and_then(|node| globs::read(node, problems));
     let (service, agent, tool) = (glob("service"), glob("agent"), glob("tool"));
     let ignore = Ignore {
+        entry: number,
         anomaly: anomaly?,
         fingerprint: fingerprint?,
         until: until?,

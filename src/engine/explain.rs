@@ -216,10 +216,11 @@ impl Engine {
             let report = self.report_of(run, pending, choice, admitted, case.moment);
             return self.hushed(choice, &report, now).map(|why| match why {
                 Why::Trial => "its rule is on trial: it is counted, and told on no span".to_owned(),
-                Why::Ignored(Some(reason)) => {
-                    format!("an entry under `ignore` accepts it: {reason}")
+                Why::Ignored { entry, reason } => {
+                    let reason = reason.map(|reason| format!(": {reason}"));
+                    let reason = reason.unwrap_or_default();
+                    format!("entry {entry} under `ignore` accepts it{reason}")
                 }
-                Why::Ignored(None) => "an entry under `ignore` accepts it".to_owned(),
             });
         }
         Some(match self.desk.standing(place, finding, case.moment) {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
-use crate::annotations::{self, Bearer, RunSummary};
+use crate::annotations::{self, RunSummary, SpanTimes};
 use crate::model::{
     Action, Link, Patch, Release, Report, Selection, SpanId, Step, Timestamp, TraceId,
 };
@@ -37,7 +37,7 @@ struct StepSite {
     index: u32,
     run: TraceId,
     span: SpanId,
-    bearer: Bearer,
+    times: SpanTimes,
     marked: bool,
     of_agent: bool,
     closes: bool,
@@ -145,10 +145,9 @@ impl Engine {
             index: step.index,
             run,
             span: step.span,
-            bearer: Bearer {
+            times: SpanTimes {
                 start: step.start,
                 end: step.end,
-                unset: step.status_unset,
             },
             marked: step.already_marked,
             of_agent: matches!(&step.action, Action::AgentRun(agent) if !agent.handoff),
@@ -186,7 +185,7 @@ impl Engine {
             let held = Held {
                 run,
                 span: step.span,
-                bearer: step.bearer,
+                times: step.times,
                 since: now,
             };
             self.holds.hold(pending, &work.body, held);
@@ -238,7 +237,7 @@ impl Engine {
             let bytes = annotations::mark(
                 &reports,
                 summary.as_ref(),
-                step.bearer,
+                step.times,
                 step.marked,
                 &self.settings.annotate,
             );

@@ -103,8 +103,26 @@ pub struct Quiet {
 pub enum Why {
     /// Its rule is on trial (`emit: metric`).
     Trial,
-    /// Somebody has accepted it (`ignore`), and this is the reason given.
-    Ignored(Option<Name>),
+    /// Somebody has accepted it.
+    Ignored {
+        /// By which entry of `ignore`, counted from 1.
+        entry: usize,
+        /// The reason given there.
+        reason: Option<Name>,
+    },
+}
+
+impl Why {
+    /// What is said beside the finding: `metric only`, `ignored by entry 2: known poller`.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Trial => "metric only".to_owned(),
+            Self::Ignored { entry, reason } => {
+                let reason = reason.as_ref().map(|reason| format!(": {reason}"));
+                format!("ignored by entry {entry}{}", reason.unwrap_or_default())
+            }
+        }
+    }
 }
 
 /// A run that was closed: one line for a person, one record for `replay --sessions`.

@@ -149,6 +149,7 @@ fn off_is_not_judged() {
 
 fn ignoring(until: Option<Timestamp>, change: impl FnOnce(&mut Ignore)) -> Bench {
     let mut ignore = Ignore {
+        entry: 1,
         anomaly: AnomalyType::Stuck,
         fingerprint: 0xc874_16d6_5937_2ce0,
         until,
@@ -187,7 +188,13 @@ fn an_accepted_finding_is_counted_and_not_told() {
     assert_eq!(run(ignoring(None, |one| one.tool = glob("read ?"))), (2, 0));
     let mut bench = ignoring(None, |_| {});
     bench.send(1000, &same(1, 1, 3));
-    assert_eq!(bench.out.quiet[0].why, Why::Ignored(Some("known".into())));
+    assert_eq!(
+        bench.out.quiet[0].why,
+        Why::Ignored {
+            entry: 1,
+            reason: Some("known".into())
+        }
+    );
     assert_eq!(bench.engine.counters().held_spans, 0);
 }
 

@@ -35,7 +35,7 @@ impl Engine {
         let held = self
             .holds
             .get(pending.site)
-            .map(|held| (held.span, held.bearer));
+            .map(|held| (held.span, held.times));
         let groups = match self.sessions.run(trace) {
             Some(run) => self.by_place(run, pending.lane, opinion.choice, opinion.findings),
             None => return,
@@ -80,8 +80,8 @@ impl Engine {
                 out.reports.push(report);
             }
         }
-        if let Some((span, bearer)) = held {
-            self.release_held(trace, pending.site, on_held, span, bearer, now, out);
+        if let Some((span, times)) = held {
+            self.release_held(trace, pending.site, on_held, span, times, now, out);
         }
     }
 
@@ -92,7 +92,7 @@ impl Engine {
         site: Site,
         reports: Vec<Report>,
         span: crate::model::SpanId,
-        bearer: annotations::Bearer,
+        times: annotations::SpanTimes,
         now: Timestamp,
         out: &mut Output,
     ) {
@@ -113,7 +113,7 @@ impl Engine {
             annotations::mark(
                 &reports,
                 summary.as_ref(),
-                bearer,
+                times,
                 site.marked,
                 &self.settings.annotate,
             )
@@ -139,7 +139,10 @@ impl Engine {
     pub(super) fn hushed(&self, choice: Choice, report: &Report, now: Timestamp) -> Option<Why> {
         let mut accepted = self.settings.ignore.iter();
         if let Some(entry) = accepted.find(|entry| entry.covers(report, now)) {
-            return Some(Why::Ignored(entry.reason.clone()));
+            return Some(Why::Ignored {
+                entry: entry.entry,
+                reason: entry.reason.clone(),
+            });
         }
         let told = self.told(choice, report.finding.anomaly);
         (told.emit != Emit::Span).then_some(Why::Trial)
@@ -154,7 +157,7 @@ impl Engine {
     fn note_quiet(&mut self, trace: TraceId, report: &Report, why: &Why) {
         let anomaly = report.finding.anomaly;
         match why {
-            Why::Ignored(_) => bump(&mut self.counters.ignored, anomaly),
+            Why::Ignored { .. } => bump(&mut self.counters.ignored, anomaly),
             Why::Trial => {
                 self.counters.note_trial(anomaly, report.severity);
                 if let Some(run) = self.sessions.run_mut(trace) {

@@ -303,6 +303,11 @@ impl Lack {
         Self::NoModelSpans,
     ];
 
+    /// Whether it is for want of captured content: arguments, results or texts, which an emitter can switch on.
+    pub const fn is_of_content(self) -> bool {
+        matches!(self, Self::NoArguments | Self::NoResults | Self::NoText)
+    }
+
     /// The words shown to people.
     pub const fn words(self) -> &'static str {
         match self {

@@ -9,6 +9,8 @@ use crate::model::{AnomalyType, Name, Report, Timestamp};
 /// One entry of `ignore`.
 #[derive(Clone, Debug)]
 pub struct Ignore {
+    /// Which entry it is, as written: counted from 1.
+    pub entry: usize,
     /// Of which type.
     pub anomaly: AnomalyType,
     /// Which findings: see [`crate::model::fingerprint`].

@@ -1,9 +1,11 @@
 //! `--compare OLD.jsonl`: what an earlier run of `replay --format json` found, against what is found now.
 //!
-//! Invariant: findings are one when session, type, tool and state are, and the step is; of those left over,
-//! such with one session, type, tool and state have moved, in order; the rest are new or gone.
+//! Invariant: each finding has one partner at most, and the closest goes first: one session, type, tool, state and
+//! span; then the step in place of the span; then those alone, which is `moved`. The same runs recorded again
+//! have other ids: findings of sessions that only one side knows are partners by fingerprint, type and state, at the
+//! same step, then at another, which is `moved`. The rest is new or gone.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -12,6 +14,7 @@ use serde::Deserialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::screen;
+use crate::engine::ClosedRun;
 use crate::model::{Report, Severity, printable};
 use crate::runtime::files;
 
@@ -36,6 +39,8 @@ struct Old {
     #[serde(default)]
     span_id: String,
     #[serde(default)]
+    fingerprint: String,
+    #[serde(default)]
     step: u64,
     #[serde(default)]
     message: String,
@@ -49,51 +54,27 @@ type Key = (String, String, String, String);
 struct One {
     key: Key,
     span: String,
+    fingerprint: String,
     step: u64,
     message: String,
     severity: Option<Severity>,
 }
 
 impl One {
-    /// Where it stands among those of its key: the span, or the step where none is named.
-    fn place(&self) -> (String, u64) {
+    fn session(&self) -> &str {
+        &self.key.0
+    }
+
+    /// Where it stands among those of its session: the span, or the step where none is named.
+    fn at_span(&self) -> (Key, String, u64) {
         let step = if self.span.is_empty() { self.step } else { 0 };
-        (self.span.clone(), step)
-    }
-}
-
-/// Earlier findings of one key, in their order; each is taken once, at the cost of a look-up.
-#[derive(Debug, Default)]
-struct Olds {
-    all: Vec<Option<One>>,
-    /// Where those of one place stand, in order.
-    at: BTreeMap<(String, u64), VecDeque<usize>>,
-    /// All before it are taken.
-    first: usize,
-}
-
-impl Olds {
-    fn push(&mut self, old: One) {
-        let places = self.at.entry(old.place()).or_default();
-        places.push_back(self.all.len());
-        self.all.push(Some(old));
+        (self.key.clone(), self.span.clone(), step)
     }
 
-    /// Takes the first one that stands at a place.
-    fn take_at(&mut self, place: &(String, u64)) -> Option<One> {
-        let at = self.at.get_mut(place)?.pop_front()?;
-        self.all.get_mut(at)?.take()
-    }
-
-    /// Takes the first one that is left. From then on none is to be taken by its place.
-    fn take_first(&mut self) -> Option<One> {
-        while let Some(slot) = self.all.get_mut(self.first) {
-            self.first += 1;
-            if slot.is_some() {
-                return slot.take();
-            }
-        }
-        None
+    /// What it is, whatever its session is called: service, agent, tool and rule are in the fingerprint.
+    fn kind(&self) -> (String, String, String) {
+        let (_, anomaly, _, state) = &self.key;
+        (self.fingerprint.clone(), anomaly.clone(), state.clone())
     }
 }
 
@@ -102,6 +83,9 @@ impl Olds {
 pub(super) struct Compare {
     old: Vec<One>,
     new: Vec<One>,
+    /// Sessions that each side names.
+    old_sessions: BTreeSet<String>,
+    new_sessions: BTreeSet<String>,
 }
 
 /// What has become of the findings.
@@ -111,6 +95,38 @@ pub(super) struct Changes {
     gone: Vec<One>,
     moved: Vec<(One, One)>,
     same: usize,
+    /// Of those that are as before: in a session that has another id.
+    elsewhere: usize,
+}
+
+/// Findings that have no partner yet.
+#[derive(Debug, Default)]
+struct Left {
+    old: Vec<One>,
+    new: Vec<One>,
+}
+
+impl Left {
+    /// Takes out partners: of those that `key` takes for one, the first with the first. `None` has no partner.
+    fn pair<K: Ord>(&mut self, key: impl Fn(&One) -> Option<K>) -> Vec<(One, One)> {
+        let mut at: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
+        for (place, old) in self.old.iter().enumerate() {
+            if let Some(key) = key(old) {
+                at.entry(key).or_default().push_back(place);
+            }
+        }
+        let mut old: Vec<Option<One>> = self.old.drain(..).map(Some).collect();
+        let mut pairs = Vec::new();
+        for new in std::mem::take(&mut self.new) {
+            let place = key(&new).and_then(|key| at.get_mut(&key)?.pop_front());
+            match place.and_then(|place| old.get_mut(place)?.take()) {
+                Some(old) => pairs.push((old, new)),
+                None => self.new.push(new),
+            }
+        }
+        self.old.extend(old.into_iter().flatten());
+        pairs
+    }
 }
 
 impl Compare {
@@ -129,32 +145,44 @@ impl Compare {
             .filter(|(_, line)| !line.trim().is_empty())
         {
             match serde_json::from_str::<Old>(line) {
-                Ok(old) if old.record == "finding" => compare.old.push(One {
-                    key: (
-                        old.session,
-                        old.r#type,
-                        shown(old.tool.as_deref()),
-                        old.state,
-                    ),
-                    span: old.span_id,
-                    step: old.step,
-                    message: old.message,
-                    severity: None,
-                }),
-                Ok(old) if old.record.is_empty() => {
-                    unreadable.push((at + 1, "no record of replay: it has no `record`".to_owned()));
-                }
-                // Of sessions and changes nothing is compared.
-                Ok(_) => {}
+                Ok(old) => match old.record.as_str() {
+                    "finding" => compare.push_old(old),
+                    // That it was there, and nothing was found.
+                    "session" => {
+                        compare.old_sessions.insert(old.session);
+                    }
+                    "" => unreadable
+                        .push((at + 1, "no record of replay: it has no `record`".to_owned())),
+                    // Of changes nothing is compared.
+                    _ => {}
+                },
                 Err(error) => unreadable.push((at + 1, format!("no record of replay: {error}"))),
             }
         }
         Ok((compare, unreadable))
     }
 
+    fn push_old(&mut self, old: Old) {
+        self.old_sessions.insert(old.session.clone());
+        self.old.push(One {
+            key: (
+                old.session,
+                old.r#type,
+                shown(old.tool.as_deref()),
+                old.state,
+            ),
+            span: old.span_id,
+            fingerprint: old.fingerprint,
+            step: old.step,
+            message: old.message,
+            severity: None,
+        });
+    }
+
     /// Notes what is found now.
     pub(super) fn report(&mut self, report: &Report) {
         let finding = &report.finding;
+        self.new_sessions.insert(report.session.to_string());
         self.new.push(One {
             key: (
                 report.session.to_string(),
@@ -166,36 +194,40 @@ impl Compare {
                 .judged()
                 .map(|m| m.span.to_string())
                 .unwrap_or_default(),
+            fingerprint: format!("{:016x}", report.fingerprint),
             step: finding.judged().map_or(0, |member| member.step.into()),
             message: finding.message.clone(),
             severity: Some(report.severity),
         });
     }
 
+    /// Notes the end of a run: its session is there, whatever was found.
+    pub(super) fn close(&mut self, closed: &ClosedRun) {
+        self.new_sessions.insert(closed.session.to_string());
+    }
+
     /// What has changed.
     pub(super) fn changes(self) -> Changes {
-        let mut changes = Changes::default();
-        let mut left: BTreeMap<Key, Olds> = BTreeMap::new();
-        for old in self.old {
-            left.entry(old.key.clone()).or_default().push(old);
+        let mut left = Left {
+            old: self.old,
+            new: self.new,
+        };
+        let mut same = left.pair(|one| Some(one.at_span()));
+        same.extend(left.pair(|one| Some((one.key.clone(), one.step))));
+        let mut moved = left.pair(|one| Some(one.key.clone()));
+        // A session that both know has lost or gained a finding, whatever else there is.
+        let (old, new) = (&self.old_sessions, &self.new_sessions);
+        let both = |one: &One| old.contains(one.session()) && new.contains(one.session());
+        let kind = |one: &One| (!both(one) && !one.fingerprint.is_empty()).then(|| one.kind());
+        let elsewhere = left.pair(|one| kind(one).map(|kind| (kind, one.step)));
+        moved.extend(left.pair(kind));
+        Changes {
+            new: left.new,
+            gone: left.old,
+            moved,
+            same: same.len() + elsewhere.len(),
+            elsewhere: elsewhere.len(),
         }
-        let mut others = Vec::new();
-        for new in self.new {
-            let olds = left.get_mut(&new.key);
-            match olds.and_then(|olds| olds.take_at(&new.place())) {
-                Some(_) => changes.same += 1,
-                None => others.push(new),
-            }
-        }
-        for new in others {
-            match left.get_mut(&new.key).and_then(Olds::take_first) {
-                Some(old) => changes.moved.push((old, new)),
-                None => changes.new.push(new),
-            }
-        }
-        let gone = left.into_values().flat_map(|olds| olds.all);
-        changes.gone = gone.flatten().collect();
-        changes
     }
 }
 
@@ -209,33 +241,37 @@ impl Changes {
     pub(super) fn write(&self, out: &mut dyn Write, old: &Path, columns: usize) -> io::Result<()> {
         let bold = Style::new().bold();
         let name = old.display().to_string();
-        writeln!(
-            out,
-            "{bold}compared with {}{bold:#}: {} new, {} gone, {} moved, {} as before",
-            screen::safe(&name),
+        let head = format!("compared with {}", screen::safe(&name));
+        let elsewhere = match self.elsewhere {
+            0 => String::new(),
+            n => format!(" ({n} of them in sessions with other ids)"),
+        };
+        let counts = format!(
+            "{} new, {} gone, {} moved, {} as before{elsewhere}",
             self.new.len(),
             self.gone.len(),
             self.moved.len(),
             self.same
-        )?;
+        );
+        write!(out, "{bold}{head}{bold:#}:")?;
+        screen::wrap(out, &counts, screen::width(&head) + 1, 2, columns)?;
         let red = AnsiColor::Red.on_default();
         let green = AnsiColor::Green.on_default();
         let yellow = AnsiColor::Yellow.on_default();
         for one in &self.new {
             let severity = one.severity.map_or("", Severity::name);
-            write_one(
-                out,
-                red,
-                "new",
-                &format!("{severity} {}", line(one)),
-                columns,
-            )?;
+            let text = format!("{severity} {}", line(one));
+            write_one(out, red, "new", &text, columns)?;
         }
         for one in &self.gone {
             write_one(out, green, "gone", &line(one), columns)?;
         }
         for (from, to) in &self.moved {
-            let text = format!("#{} -> {}", from.step, line(to));
+            let session = match from.session() == to.session() {
+                true => String::new(),
+                false => format!("{} ", screen::cut(&screen::safe(from.session()), 34)),
+            };
+            let text = format!("{session}#{} -> {}", from.step, line(to));
             write_one(out, yellow, "moved", &text, columns)?;
         }
         writeln!(out)
@@ -270,6 +306,7 @@ fn object(change: &str, from: Option<&One>, one: &One) -> String {
         "severity": one.severity.map(Severity::name),
         "span_id": one.span,
         "step": one.step,
+        "from_session": from.map(|from| from.session()),
         "from_span_id": from.map(|from| &from.span),
         "from_step": from.map(|from| from.step),
     });
@@ -313,10 +350,73 @@ mod tests {
                 "opened".to_owned(),
             ),
             span: format!("{step:016x}"),
+            fingerprint: format!("of {anomaly}"),
             step,
             message: format!("{anomaly} at {step}"),
             severity: Some(Severity::Warning),
         }
+    }
+
+    /// Sessions that both sides have.
+    fn both(sessions: &[&str]) -> Compare {
+        let all: BTreeSet<String> = sessions.iter().map(|s| (*s).to_owned()).collect();
+        Compare {
+            old_sessions: all.clone(),
+            new_sessions: all,
+            ..Compare::default()
+        }
+    }
+
+    #[test]
+    fn what_was_recorded_again_is_known_by_what_it_is() {
+        let spanless = |one: One| One {
+            span: "of another recording".to_owned(),
+            ..one
+        };
+        let mut compare = both(&["kept"]);
+        compare.old = vec![
+            one("a", "stuck", 3),
+            one("b", "stuck", 5),
+            one("c", "loop", 5),
+            one("kept", "ping_pong", 4),
+            one("kept", "stuck", 9),
+        ];
+        compare.new = vec![
+            one("x", "stuck", 5),
+            one("y", "stuck", 4),
+            one("z", "stuck", 4),
+            // In a session that was there before, this one was not.
+            one("kept", "loop", 5),
+            spanless(one("kept", "ping_pong", 4)),
+        ];
+        let changes = compare.changes();
+        assert_eq!((changes.same, changes.elsewhere), (2, 1));
+        let moved = changes.moved.iter();
+        let moved: Vec<_> = moved.map(|(a, b)| (a.session(), b.session())).collect();
+        assert_eq!(moved, [("a", "y")]);
+        let sessions = |ones: &[One]| -> Vec<String> {
+            ones.iter().map(|one| one.session().to_owned()).collect()
+        };
+        assert_eq!(sessions(&changes.new), ["z", "kept"]);
+        assert_eq!(sessions(&changes.gone), ["c", "kept"]);
+    }
+
+    #[test]
+    fn an_output_without_fingerprints_is_compared_by_session_only() {
+        let bare = |session: &str| One {
+            fingerprint: String::new(),
+            ..one(session, "stuck", 3)
+        };
+        let compare = Compare {
+            old: vec![bare("a")],
+            new: vec![bare("b")],
+            ..Compare::default()
+        };
+        let changes = compare.changes();
+        assert_eq!(
+            (changes.same, changes.new.len(), changes.gone.len()),
+            (0, 1, 1)
+        );
     }
 
     #[test]
@@ -340,6 +440,7 @@ mod tests {
                 unplaced(7, "from b"),
                 one("s", "stuck", 8),
             ],
+            ..Compare::default()
         };
         let changes = compare.changes();
         assert_eq!(changes.same, 2);
@@ -365,6 +466,7 @@ mod tests {
                 one("t", "stuck", 5),
                 one("t", "stuck", 7),
             ],
+            ..both(&["s", "t", "u"])
         };
         let changes = compare.changes();
         let steps = |ones: &[One]| ones.iter().map(|o| o.step).collect::<Vec<_>>();

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::engine::{self, Engine, Output};
-use crate::model::{Step, Timestamp};
+use crate::model::{AnomalyType, Step, Timestamp};
 use crate::steps::{Reader, Reading};
 
 /// An engine, a reader, and the greatest event time read so far.
@@ -24,6 +24,11 @@ impl Driver {
             now: Timestamp::ZERO,
             skew,
         }
+    }
+
+    /// The types that are looked for.
+    pub(crate) fn types(&self) -> impl Iterator<Item = AnomalyType> + '_ {
+        self.engine.types()
     }
 
     /// Has the steps of these spans explained when they are judged.

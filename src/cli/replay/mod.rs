@@ -1,6 +1,7 @@
 //! `replay`: the same engine, fed from a recording (DESIGN 9). Scripts depend on its output.
 
 mod baseline;
+mod blind;
 mod compare;
 mod content;
 mod costs;
@@ -11,6 +12,7 @@ mod printer;
 mod record;
 mod summary;
 mod table;
+mod totals;
 mod wrappers;
 
 use std::io::{self, Write};
@@ -19,13 +21,16 @@ use std::sync::Arc;
 
 use crate::config::Purpose;
 use crate::engine::Output;
+use crate::model::AnomalyType;
 use crate::runtime::files;
 use crate::steps::Reader;
 
 use super::arguments::ReplayArguments;
 use super::configuration;
 use super::failure::{self, Failure};
-use printer::{Printer, Read};
+use blind::Demand;
+use printer::Printer;
+use totals::Read;
 
 pub(super) use driver::Driver;
 
@@ -43,6 +48,10 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
         never_over_what_is_read(path, arguments)?;
     }
     let mut driver = Driver::new(settings.engine, Reader::new(Arc::new(settings.steps)));
+    let demand = arguments.fail_on_blind.as_deref().map(demand);
+    if let Some(Demand::Types(types)) = &demand {
+        must_be_on(types, &driver)?;
+    }
     if let Some(span) = &arguments.explain {
         driver.watch(span.watch);
     }
@@ -55,7 +64,26 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
     for path in &arguments.inputs {
         replay.read(path)?;
     }
-    replay.finish(arguments)
+    replay.finish(arguments, demand)
+}
+
+/// What `--fail-on-blind` asks for.
+fn demand(types: &[AnomalyType]) -> Demand {
+    match types {
+        [] => Demand::Content,
+        types => Demand::Types(types.to_vec()),
+    }
+}
+
+/// A type that is off is never assessed: that nothing failed would mean nothing.
+fn must_be_on(types: &[AnomalyType], driver: &Driver) -> Result<(), Failure> {
+    let on: Vec<AnomalyType> = driver.types().collect();
+    match types.iter().find(|anomaly| !on.contains(anomaly)) {
+        None => Ok(()),
+        Some(off) => Err(Failure::Usage(format!(
+            "--fail-on-blind: `{off}` is off, so it is never assessed; switch it on in the configuration"
+        ))),
+    }
 }
 
 /// Spans are written from the first request on: what is still to be read would be lost.
@@ -148,16 +176,24 @@ impl Replay {
         Ok(())
     }
 
-    fn finish(mut self, arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
+    fn finish(
+        mut self,
+        arguments: &ReplayArguments,
+        demand: Option<Demand>,
+    ) -> Result<ExitCode, Failure> {
         self.driver.finish(&mut self.out);
         self.printer.print(&mut self.out)?;
+        let blind = demand.and_then(|demand| self.printer.blind(&demand));
         let (worst, unreadable) = self.printer.finish(self.read)?;
         if self.read.unreadable + unreadable > 0 {
             return Ok(ExitCode::from(failure::DATA));
         }
         let limit = arguments.fail_on.map(|severity| severity.severity());
         let failed = limit.is_some_and(|limit| worst >= Some(limit));
-        Ok(ExitCode::from(u8::from(failed)))
+        if let Some(words) = &blind {
+            complain(words)?;
+        }
+        Ok(ExitCode::from(u8::from(failed || blind.is_some())))
     }
 }
 

@@ -5,41 +5,30 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use anstyle::Style;
-
 use crate::cli::arguments::{Format, ReplayArguments};
 use crate::cli::failure::Failure;
 use crate::cli::screen;
-use crate::cli::timeline::{Timeline, waste_words};
+use crate::cli::timeline::Timeline;
 use crate::engine::{Notice, Output, Quiet, Why};
 use crate::model::{Severity, Step};
 use crate::otlp;
 use crate::runtime::{files, terminal};
 
 use super::baseline::Baseline;
+use super::blind::{Blind, Demand};
 use super::compare::Compare;
 use super::complain;
 use super::content;
-use super::costs::Costs;
 use super::explain::Explain;
 use super::record;
 use super::summary::Summary;
-
-/// What was read of the inputs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Read {
-    /// Records and inputs that could not be read.
-    pub(super) unreadable: u64,
-    /// Spans that are sound.
-    pub(super) spans: u64,
-    /// Spans that were cut out.
-    pub(super) malformed: u64,
-}
+use super::totals::{Read, Seen, Totals};
 
 /// Where results go.
 pub(super) struct Printer {
     format: Format,
-    stdout: Box<dyn Write>,
+    /// Standard output, unless spans go there.
+    results: Box<dyn Write>,
     sessions: Option<record::Sessions>,
     annotated: Option<Box<dyn Write>>,
     columns: usize,
@@ -50,22 +39,11 @@ pub(super) struct Printer {
     explain: Option<Explain>,
     compare: Option<(Compare, PathBuf)>,
     baseline: Option<Baseline>,
+    blind: Blind,
     totals: Totals,
     notices: Vec<Notice>,
     /// Lines of the earlier output that are no records.
     unreadable: u64,
-}
-
-/// What was found, in numbers.
-#[derive(Debug, Default)]
-struct Totals {
-    /// Info, warning, error, critical.
-    findings: [u64; 4],
-    worst: Option<Severity>,
-    costs: Costs,
-    /// Findings of rules on trial, and such that somebody has accepted.
-    on_trial: u64,
-    ignored: u64,
 }
 
 impl Printer {
@@ -86,11 +64,11 @@ impl Printer {
                 "{flag} is for people; leave out --format json"
             )));
         }
+        let stdout = std::path::Path::new("-");
+        let spans_to_stdout = arguments.annotated.as_deref() == Some(stdout);
         let annotated: Option<Box<dyn Write>> = match &arguments.annotated {
             None => None,
-            Some(path) if path == std::path::Path::new("-") => {
-                Some(Box::new(BufWriter::new(io::stdout())))
-            }
+            Some(_) if spans_to_stdout => Some(Box::new(BufWriter::new(io::stdout()))),
             Some(path) => {
                 let file = files::create(path).map_err(|e| Failure::Runtime(e.to_string()))?;
                 Some(Box::new(BufWriter::new(file)))
@@ -111,7 +89,11 @@ impl Printer {
         let columns = screen::columns(terminal::columns());
         Ok(Self {
             format: arguments.format,
-            stdout: Box::new(BufWriter::new(anstream::stdout())),
+            results: if spans_to_stdout {
+                Box::new(BufWriter::new(anstream::stderr()))
+            } else {
+                Box::new(BufWriter::new(anstream::stdout()))
+            },
             sessions: arguments.sessions.then(record::Sessions::default),
             annotated,
             columns,
@@ -124,6 +106,7 @@ impl Printer {
                 .map(|span| Explain::new(span.watch, &span.text)),
             compare,
             baseline: arguments.baseline.map(|_| Baseline::default()),
+            blind: Blind::default(),
             totals: Totals::default(),
             notices: Vec::new(),
             unreadable,
@@ -156,7 +139,7 @@ impl Printer {
             if self.format == Format::Json {
                 let line = record::finding(&report)
                     .map_err(|error| Failure::Software(error.to_string()))?;
-                writeln!(self.stdout, "{line}")?;
+                writeln!(self.results, "{line}")?;
             } else {
                 self.timeline.report(&report);
             }
@@ -182,8 +165,12 @@ impl Printer {
             if let Some(sessions) = &mut self.sessions {
                 sessions.add(&closed);
             }
+            self.blind.close(&closed);
             if self.format == Format::Text {
                 self.timeline.close(&closed);
+            }
+            if let Some((compare, _)) = &mut self.compare {
+                compare.close(&closed);
             }
             if let Some(summary) = &mut self.summary {
                 summary.close(&closed);
@@ -207,20 +194,22 @@ impl Printer {
 
     /// What stands on no span: a rule on trial is told as such, what was accepted to people only.
     fn quiet(&mut self, quiet: &Quiet) -> Result<(), Failure> {
-        match quiet.why {
-            Why::Trial => self.totals.on_trial += 1,
-            Why::Ignored(_) => self.totals.ignored += 1,
-        }
+        self.totals.quiet(quiet);
         match (self.format, &quiet.why) {
             (Format::Text, _) => self.timeline.quiet(quiet),
-            (Format::Json, Why::Ignored(_)) => {}
+            (Format::Json, Why::Ignored { .. }) => {}
             (Format::Json, Why::Trial) => {
                 let line = record::on_trial(&quiet.report)
                     .map_err(|error| Failure::Software(error.to_string()))?;
-                writeln!(self.stdout, "{line}")?;
+                writeln!(self.results, "{line}")?;
             }
         }
         Ok(())
+    }
+
+    /// Why a demand for what must be assessed is not met; `None` when it is.
+    pub(super) fn blind(&self, demand: &Demand) -> Option<String> {
+        self.blind.failure(demand)
     }
 
     /// Prints what was kept for the end. Returns the worst severity that counts for `--fail-on`, and how much
@@ -232,7 +221,7 @@ impl Printer {
         if let Some(annotated) = &mut self.annotated {
             annotated.flush()?;
         }
-        let mut worst = self.totals.worst;
+        let mut worst = self.totals.worst();
         let changes = self
             .compare
             .take()
@@ -240,7 +229,7 @@ impl Printer {
         if let Some((changes, _)) = &changes {
             worst = changes.worst_new();
         }
-        let out = &mut self.stdout;
+        let out = &mut self.results;
         if self.format == Format::Json {
             for line in self.sessions.iter().flat_map(record::Sessions::lines) {
                 let line = line.map_err(|error| Failure::Software(error.to_string()))?;
@@ -259,11 +248,24 @@ impl Printer {
             out.flush()?;
             return Ok((worst, self.unreadable));
         }
+        let (all, found) = self.timeline.totals();
+        let sessions = Seen {
+            all,
+            found,
+            blind: self.blind.count(),
+        };
+        if self.totals.is_nothing(sessions) {
+            // That comes first: all else is why.
+            self.totals.write(out, read, sessions, self.columns)?;
+        }
         if self.timelines {
             self.timeline.write(out)?;
         }
         if let Some(summary) = &self.summary {
             summary.write(out, self.columns)?;
+        }
+        if self.timelines || self.summary.is_some() {
+            self.blind.write(out, self.columns)?;
         }
         content::write(&self.notices, out, self.columns)?;
         if let Some((changes, path)) = &changes {
@@ -272,95 +274,10 @@ impl Printer {
         if let Some(baseline) = &self.baseline {
             baseline.write(out, self.columns)?;
         }
-        self.totals
-            .write(out, read, self.timeline.totals(), self.columns)?;
+        if !self.totals.is_nothing(sessions) {
+            self.totals.write(out, read, sessions, self.columns)?;
+        }
         out.flush()?;
         Ok((worst, self.unreadable))
-    }
-}
-
-impl Totals {
-    fn note(&mut self, report: &crate::model::Report) {
-        let at = match report.severity {
-            Severity::Info => 0,
-            Severity::Warning => 1,
-            Severity::Error => 2,
-            Severity::Critical => 3,
-        };
-        if let Some(cell) = self.findings.get_mut(at) {
-            *cell += 1;
-        }
-        self.worst = self.worst.max(Some(report.severity));
-        if let Some(judged) = report.finding.judged() {
-            self.costs.add(judged.trace, &report.waste);
-        }
-    }
-
-    fn write(
-        &self,
-        out: &mut dyn Write,
-        read: Read,
-        sessions: (usize, usize),
-        columns: usize,
-    ) -> io::Result<()> {
-        let (sessions, found) = sessions;
-        let bold = Style::new().bold();
-        if sessions == 0 && self.findings.iter().sum::<u64>() == 0 {
-            let text = match (read.spans, read.malformed) {
-                (0, 0) => "no spans were read: nothing to judge".to_owned(),
-                (spans, malformed) => format!(
-                    "{}, {} malformed, none of them a step of an agent (a tool call, a model call, the run of an \
-                     agent): nothing to judge",
-                    screen::count(spans, "span"),
-                    screen::grouped(malformed),
-                ),
-            };
-            let text = text.replace(", 0 malformed", "");
-            let (first, rest) = text.split_once(' ').unwrap_or((&text, ""));
-            write!(out, "{bold}{first}")?;
-            screen::wrap(out, rest, first.len(), 2, columns)?;
-            return write!(out, "{bold:#}");
-        }
-        let cut = match read.malformed {
-            0 => String::new(),
-            malformed => format!(", {} malformed", screen::grouped(malformed)),
-        };
-        let names = ["info", "warning", "error", "critical"];
-        let by: Vec<String> = names
-            .iter()
-            .zip(self.findings)
-            .rev()
-            .filter(|(_, findings)| *findings > 0)
-            .map(|(name, findings)| format!("{findings} {name}"))
-            .collect();
-        let by = if by.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", by.join(", "))
-        };
-        let spans = screen::count(read.spans, "span");
-        let mut quiet = String::new();
-        for (count, what) in [
-            (self.on_trial, "for metrics only"),
-            (self.ignored, "ignored"),
-        ] {
-            if count > 0 {
-                quiet.push_str(&format!(", {count} {what}"));
-            }
-        }
-        let text = format!(
-            "{cut}, {}, {} in {found} of them{by}{quiet}",
-            screen::count(sessions as u64, "session"),
-            screen::count(self.findings.iter().sum(), "finding"),
-        );
-        let (first, rest) = text.split_once(' ').unwrap_or((&text, ""));
-        write!(out, "{bold}{spans}{first}")?;
-        screen::wrap(out, rest, spans.len() + first.len(), 2, columns)?;
-        write!(out, "{bold:#}")?;
-        let waste = self.costs.sum();
-        if waste.calls > 0 {
-            writeln!(out, "since onset: {}", waste_words(&waste))?;
-        }
-        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! `--summary`: many sessions at once.
 //!
-//! Invariant: shares are of sessions, not of findings; what a session cost is counted once (see
-//! [`Costs`]); what could not be judged is said beside what was found.
+//! Invariant: shares are of sessions, not of findings; a finding is an episode that was opened; what a session cost
+//! is counted once (see [`Costs`]). Rows without findings are left out, and counted in a line below.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::cli::screen;
 use crate::engine::ClosedRun;
-use crate::model::{AnomalyType, Lack, Name, Report, Severity, Step, TraceId, Waste};
+use crate::model::{AnomalyType, EpisodeState, Name, Report, Severity, Step, TraceId, Waste};
 
 use super::costs::Costs;
 use super::table;
@@ -25,7 +25,6 @@ const ROWS_MAX: usize = 20;
 pub(super) struct Summary {
     sessions: BTreeMap<Name, Session>,
     agents: HashMap<TraceId, BTreeSet<Name>>,
-    types: BTreeMap<AnomalyType, Group>,
 }
 
 #[derive(Debug, Default)]
@@ -33,11 +32,25 @@ struct Session {
     service: Option<Name>,
     agents: BTreeSet<Name>,
     findings: u64,
-    types: Vec<AnomalyType>,
-    by_agent: BTreeMap<Name, (u64, Costs)>,
+    types: BTreeMap<AnomalyType, Part>,
+    /// By agent; findings of none have the empty name.
+    by_agent: BTreeMap<Name, Part>,
     worst: Option<(Severity, String)>,
     costs: Costs,
-    lacks: BTreeMap<Lack, BTreeSet<&'static str>>,
+}
+
+/// A part of what was found in a session.
+#[derive(Debug, Default)]
+struct Part {
+    findings: u64,
+    costs: Costs,
+}
+
+impl Part {
+    fn join(&mut self, other: &Self) {
+        self.findings += other.findings;
+        self.costs.merge(&other.costs);
+    }
 }
 
 /// One row of a table in the making.
@@ -63,74 +76,54 @@ impl Summary {
     /// Notes what was found.
     pub(super) fn report(&mut self, report: &Report) {
         let session = self.sessions.entry(report.session.clone()).or_default();
-        let anomaly = report.finding.anomaly;
-        session.findings += 1;
-        if !session.types.contains(&anomaly) {
-            session.types.push(anomaly);
-        }
-        if session
-            .worst
-            .as_ref()
-            .is_none_or(|(severity, _)| *severity < report.severity)
-        {
-            session.worst = Some((report.severity, report.finding.message.clone()));
-        }
-        let Some(run) = report.finding.judged().map(|member| member.trace) else {
-            return;
+        let mut part = Part {
+            findings: u64::from(report.state == EpisodeState::Opened),
+            costs: Costs::default(),
         };
-        session.costs.add(run, &report.waste);
-        if let Some(agent) = &report.agent {
-            let (findings, costs) = session.by_agent.entry(agent.clone()).or_default();
-            *findings += 1;
-            costs.add(run, &report.waste);
-            session.agents.insert(agent.clone());
+        if let Some(judged) = report.finding.judged() {
+            part.costs.add(judged.trace, &report.waste);
         }
-        let group = self.types.entry(anomaly).or_default();
-        group.findings += 1;
-        group.guilty.insert(report.session.clone());
-        group.costs.add(run, &report.waste);
+        session.note(report.finding.anomaly, report.agent.clone(), &part);
+        session.note_worst(report.severity, &report.finding.message);
     }
 
     /// Notes the end of a run.
     pub(super) fn close(&mut self, closed: &ClosedRun) {
+        // What was found before the run joined a conversation was told of the run.
+        let alone = Name::from(closed.trace.to_string());
+        let before = (alone != closed.session).then(|| self.sessions.remove(&alone));
         let session = self.sessions.entry(closed.session.clone()).or_default();
+        if let Some(before) = before.flatten() {
+            session.join(before);
+        }
         session
             .service
             .get_or_insert_with(|| closed.service.name.clone());
         session
             .agents
             .extend(self.agents.remove(&closed.trace).unwrap_or_default());
-        for (anomaly, lacks) in &closed.not_assessed {
-            for lack in lacks {
-                session
-                    .lacks
-                    .entry(*lack)
-                    .or_default()
-                    .insert(anomaly.name());
-            }
-        }
     }
 
-    /// Writes all tables.
+    /// Writes all tables; nothing where nothing was read.
     pub(super) fn write(&self, out: &mut dyn Write, columns: usize) -> io::Result<()> {
         let all = self.sessions.len();
-        self.write_groups(out, "by service", self.by_service(), all, columns)?;
-        let agents = self.by_agent();
-        if !agents.is_empty() {
-            self.write_groups(out, "by agent", agents, all, columns)?;
+        if all == 0 {
+            return Ok(());
         }
-        if !self.types.is_empty() {
-            let rows = self
-                .types
-                .iter()
-                .map(|(anomaly, group)| (anomaly.name().to_owned(), group));
-            let rows: Vec<_> = rows.map(|(name, group)| row(&name, group, all)).collect();
-            title(out, "by type")?;
-            table::write(out, HEAD, &sorted(rows), columns)?;
-            writeln!(out)?;
-        }
-        self.write_worst(out, columns)?;
-        self.write_lacks(out, columns)
+        let guilty = self.sessions.values().filter(|one| one.findings > 0);
+        let guilty = guilty.count();
+        let bold = Style::new().bold();
+        writeln!(
+            out,
+            "{bold}{}{bold:#}: {} with findings, {} without\n",
+            screen::count(all as u64, "session"),
+            screen::grouped(guilty as u64),
+            screen::grouped((all - guilty) as u64),
+        )?;
+        write_groups(out, "by service", &self.by_service(), columns)?;
+        write_groups(out, "by agent", &self.by_agent(), columns)?;
+        write_groups(out, "by type", &self.by_type(), columns)?;
+        self.write_worst(out, guilty, columns)
     }
 
     fn by_service(&self) -> BTreeMap<Name, Group> {
@@ -147,41 +140,40 @@ impl Summary {
 
     fn by_agent(&self) -> BTreeMap<Name, Group> {
         let mut groups: BTreeMap<Name, Group> = BTreeMap::new();
-        let nothing = (0, Costs::default());
+        let nothing = Part::default();
         for (name, session) in &self.sessions {
-            for agent in &session.agents {
-                let (findings, costs) = session.by_agent.get(agent).unwrap_or(&nothing);
+            let mut agents: BTreeSet<&Name> = session.agents.iter().collect();
+            agents.extend(session.by_agent.keys());
+            for agent in agents {
+                let part = session.by_agent.get(agent).unwrap_or(&nothing);
                 groups
                     .entry(agent.clone())
                     .or_default()
-                    .add(name, *findings, costs);
+                    .add(name, part.findings, &part.costs);
             }
         }
         groups
     }
 
-    fn write_groups(
-        &self,
-        out: &mut dyn Write,
-        what: &str,
-        groups: BTreeMap<Name, Group>,
-        all: usize,
-        columns: usize,
-    ) -> io::Result<()> {
-        title(out, what)?;
-        let rows = groups.iter().map(|(name, group)| {
-            let name = if name.is_empty() { "(no name)" } else { name };
-            row(name, group, group.sessions.len().min(all))
-        });
-        let rows = sorted(rows.collect());
-        table::write(out, HEAD, rows.get(..ROWS_MAX).unwrap_or(&rows), columns)?;
-        if rows.len() > ROWS_MAX {
-            writeln!(out, "  ... {} more", rows.len() - ROWS_MAX)?;
+    /// Every session could have had a finding of each type.
+    fn by_type(&self) -> BTreeMap<Name, Group> {
+        let mut groups: BTreeMap<Name, Group> = BTreeMap::new();
+        for (name, session) in &self.sessions {
+            for (anomaly, part) in &session.types {
+                groups.entry(Name::from(anomaly.name())).or_default().add(
+                    name,
+                    part.findings,
+                    &part.costs,
+                );
+            }
         }
-        writeln!(out)
+        for group in groups.values_mut() {
+            group.sessions.extend(self.sessions.keys().cloned());
+        }
+        groups
     }
 
-    fn write_worst(&self, out: &mut dyn Write, columns: usize) -> io::Result<()> {
+    fn write_worst(&self, out: &mut dyn Write, guilty: usize, columns: usize) -> io::Result<()> {
         let mut worst: Vec<_> = self
             .sessions
             .iter()
@@ -198,10 +190,21 @@ impl Summary {
                 |one: &(Severity, Waste, &Name, &Session, &String)| (one.0, one.1.calls, one.1.ms);
             key(b).cmp(&key(a)).then_with(|| a.2.cmp(b.2))
         });
-        title(out, "worst sessions")?;
+        let which = match guilty {
+            0..=WORST => "sessions with findings".to_owned(),
+            more => format!(
+                "the {WORST} worst of {} sessions with findings",
+                screen::grouped(more as u64)
+            ),
+        };
+        title(
+            out,
+            &format!("{which}, worst first: by severity, calls since onset, time since onset"),
+            columns,
+        )?;
         for (severity, waste, name, session, message) in worst.into_iter().take(WORST) {
             let style = colour(severity).on_default();
-            let types: Vec<&str> = session.types.iter().map(|anomaly| anomaly.name()).collect();
+            let types: Vec<&str> = session.types.keys().map(|one| one.name()).collect();
             let line = format!(
                 "{}  {}  {}  {}: {}",
                 screen::cut(&screen::safe(name), columns / 4),
@@ -215,45 +218,43 @@ impl Summary {
         }
         writeln!(out)
     }
-
-    fn write_lacks(&self, out: &mut dyn Write, columns: usize) -> io::Result<()> {
-        // In the order of `Lack`, in which those with one remedy stand together but for definitions.
-        let mut lacks: BTreeMap<(bool, Lack), (usize, BTreeSet<&'static str>)> = BTreeMap::new();
-        for session in self.sessions.values() {
-            for (lack, types) in &session.lacks {
-                let late = *lack == Lack::NoDefinitions;
-                let (sessions, all) = lacks.entry((late, *lack)).or_default();
-                *sessions += 1;
-                all.extend(types);
-            }
-        }
-        if lacks.is_empty() {
-            return Ok(());
-        }
-        title(out, "not assessed")?;
-        let mut rest = lacks.iter().peekable();
-        while let Some(((_, lack), (sessions, types))) = rest.next() {
-            let types: Vec<&str> = types.iter().copied().collect();
-            write!(out, "  {}:", lack.words())?;
-            let sessions = screen::count(*sessions as u64, "session");
-            let text = format!("{} in {sessions}", types.join(", "));
-            screen::wrap(out, &text, 3 + lack.words().len(), 4, columns)?;
-            let remedy = remedy(*lack);
-            if rest
-                .peek()
-                .is_none_or(|((_, next), _)| self::remedy(*next) != remedy)
-            {
-                write!(out, "    ->")?;
-                screen::wrap(out, remedy, 6, 6, columns)?;
-            }
-        }
-        writeln!(out)
-    }
 }
 
 const HEAD: [&str; 9] = [
     "", "sessions", "with", "share", "findings", "calls", "time", "tokens", "cost",
 ];
+
+impl Session {
+    fn note(&mut self, anomaly: AnomalyType, agent: Option<Name>, part: &Part) {
+        self.findings += part.findings;
+        self.costs.merge(&part.costs);
+        self.types.entry(anomaly).or_default().join(part);
+        let agent = agent.unwrap_or_else(|| Name::from(""));
+        self.by_agent.entry(agent).or_default().join(part);
+    }
+
+    fn note_worst(&mut self, severity: Severity, message: &str) {
+        let worst = self.worst.as_ref();
+        if worst.is_none_or(|(known, _)| *known < severity) {
+            self.worst = Some((severity, message.to_owned()));
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.findings += other.findings;
+        self.costs.merge(&other.costs);
+        self.agents.extend(other.agents);
+        for (anomaly, part) in other.types {
+            self.types.entry(anomaly).or_default().join(&part);
+        }
+        for (agent, part) in other.by_agent {
+            self.by_agent.entry(agent).or_default().join(&part);
+        }
+        if let Some((severity, message)) = other.worst {
+            self.note_worst(severity, &message);
+        }
+    }
+}
 
 impl Group {
     fn add(&mut self, session: &Name, findings: u64, costs: &Costs) {
@@ -267,7 +268,8 @@ impl Group {
 }
 
 /// A row of a table, and by what it is sorted.
-fn row(name: &str, group: &Group, of: usize) -> (u64, [String; 9]) {
+fn row(name: &str, group: &Group) -> (u64, [String; 9]) {
+    let of = group.sessions.len();
     let guilty = group.guilty.len();
     let waste = group.costs.sum();
     let share = guilty.saturating_mul(1000).checked_div(of).unwrap_or(0);
@@ -297,9 +299,46 @@ fn sorted(mut rows: Vec<(u64, [String; 9])>) -> Vec<[String; 9]> {
     rows.into_iter().map(|(_, cells)| cells).collect()
 }
 
-fn title(out: &mut dyn Write, text: &str) -> io::Result<()> {
+/// A table of the groups in which something was found, and a line for the others.
+fn write_groups(
+    out: &mut dyn Write,
+    what: &str,
+    groups: &BTreeMap<Name, Group>,
+    columns: usize,
+) -> io::Result<()> {
+    let (found, silent): (Vec<_>, Vec<_>) =
+        groups.iter().partition(|(_, group)| group.findings > 0);
+    if found.is_empty() {
+        return Ok(());
+    }
+    title(out, what, columns)?;
+    let rows = found.into_iter().map(|(name, group)| {
+        let name = if name.is_empty() { "(no name)" } else { name };
+        row(name, group)
+    });
+    let rows = sorted(rows.collect());
+    table::write(out, HEAD, rows.get(..ROWS_MAX).unwrap_or(&rows), columns)?;
+    if rows.len() > ROWS_MAX {
+        writeln!(out, "  ... {} more", rows.len() - ROWS_MAX)?;
+    }
+    if !silent.is_empty() {
+        let sessions: BTreeSet<&Name> = silent.iter().flat_map(|(_, one)| &one.sessions).collect();
+        writeln!(
+            out,
+            "  {} more without findings, in {}",
+            screen::grouped(silent.len() as u64),
+            screen::count(sessions.len() as u64, "session")
+        )?;
+    }
+    writeln!(out)
+}
+
+fn title(out: &mut dyn Write, text: &str, columns: usize) -> io::Result<()> {
     let bold = Style::new().bold();
-    writeln!(out, "{bold}{text}{bold:#}")
+    let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    write!(out, "{bold}{first}")?;
+    screen::wrap(out, rest, screen::width(first), 1, columns)?;
+    write!(out, "{bold:#}")
 }
 
 /// The colour of a severity.
@@ -308,35 +347,5 @@ pub(super) fn colour(severity: Severity) -> AnsiColor {
         Severity::Info => AnsiColor::Cyan,
         Severity::Warning => AnsiColor::Yellow,
         Severity::Error | Severity::Critical => AnsiColor::Red,
-    }
-}
-
-/// What gives a detector what it lacks.
-const fn remedy(lack: Lack) -> &'static str {
-    match lack {
-        Lack::NoArguments | Lack::NoResults | Lack::NoText => {
-            "switch the capture of content on: OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT for OpenTelemetry's \
-             instrumentations, OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS left unset for OpenInference, \
-             your SDK's own switch otherwise (docs/detectors.md, Switching capture on)"
-        }
-        Lack::NoDefinitions => "have the definitions of tools recorded on model spans",
-        Lack::LaneUnknown => {
-            "have spans name their agent, or hang calls of one agent under one parent"
-        }
-        Lack::Truncated => "texts were longer than what is read of one; nothing to switch",
-        Lack::NoGoal => {
-            "have the messages of users recorded on model spans; no call shared a word with them"
-        }
-        Lack::NoWorkspace => {
-            "set processors.anomaly.workspace.root, or the resource attribute process.working_directory"
-        }
-        Lack::NoToolSpans => {
-            "instrument the tools, or the framework that runs them: no span tells of a call"
-        }
-        Lack::NoModelSpans => {
-            "instrument the model's client, or the framework: no span tells of an answer"
-        }
-        Lack::NoUsage => "have tokens and cost recorded on model spans",
-        Lack::Unparsed => "commands or paths that only their shell understands; nothing to switch",
     }
 }

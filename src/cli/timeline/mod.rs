@@ -2,18 +2,21 @@
 
 mod line;
 mod run;
+mod tally;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::engine::{ClosedRun, Quiet, Why, ignore_line};
+use crate::engine::{ClosedRun, Quiet};
 use crate::model::{EpisodeState, Name, Report, SpanId, Step, TraceId, Waste};
 
 use super::screen;
 use line::Line;
 use run::Shown;
+pub(super) use tally::raised_words;
+use tally::{Found, unjudged, verdict};
 
 /// Lines kept of one run: as many as a run has steps by default.
 const LINES_MAX: usize = 200_000;
@@ -57,15 +60,6 @@ pub(super) struct Timeline {
     found: HashMap<Name, Found>,
 }
 
-/// What was found in one session.
-#[derive(Debug, Default)]
-struct Found {
-    /// Its episodes; a finding's number is its episode's place here plus one.
-    episodes: Vec<u64>,
-    /// The lines that mute them, each once, with the number of the first that it mutes.
-    mutes: Vec<(String, u32)>,
-}
-
 impl Timeline {
     /// One that shows tool calls, claims and steps with remarks only, in at most `columns`.
     pub(super) fn brief(columns: usize) -> Self {
@@ -104,8 +98,7 @@ impl Timeline {
     pub(super) fn report(&mut self, report: &Report) {
         let finding = &report.finding;
         let found = self.found.entry(report.session.clone()).or_default();
-        let number = found.number(report.episode);
-        found.mute(ignore_line(report), number);
+        let number = found.report(report);
         for member in &finding.members {
             self.labelled.insert(member.trace);
             let labels = self.labels.entry((member.trace, member.span)).or_default();
@@ -143,11 +136,11 @@ impl Timeline {
         let Some(judged) = finding.judged() else {
             return;
         };
-        let why = match &quiet.why {
-            Why::Trial => "metric only".to_owned(),
-            Why::Ignored(Some(reason)) => format!("ignored: {}", screen::safe(reason)),
-            Why::Ignored(None) => "ignored".to_owned(),
-        };
+        let session = quiet.report.session.clone();
+        self.found.entry(session).or_default().quiet(quiet);
+        self.labelled.insert(judged.trace);
+        let why = quiet.why.words();
+        let why = screen::safe(&why);
         let remark = Remark {
             span: judged.span,
             style: Style::new().dimmed(),
@@ -182,15 +175,20 @@ impl Timeline {
         if let Some((_, runs)) = self.sessions.get_mut(at) {
             runs.push(closed.clone());
         }
+        // What was found before its run joined a conversation was told of the run.
+        let alone = Name::from(closed.trace.to_string());
+        if alone != closed.session
+            && let Some(found) = self.found.remove(&alone)
+        {
+            let session = self.found.entry(closed.session.clone()).or_default();
+            session.join(found);
+        }
     }
 
     /// Sessions seen, and those in which something was found.
     pub(super) fn totals(&self) -> (usize, usize) {
-        let found = |runs: &Vec<ClosedRun>| runs.iter().any(|run| run.findings > 0);
-        (
-            self.sessions.len(),
-            self.sessions.iter().filter(|(_, runs)| found(runs)).count(),
-        )
+        let found = self.found.values().filter(|found| found.has_findings());
+        (self.sessions.len(), found.count())
     }
 
     /// Writes all sessions; those in which nothing was found take one line.
@@ -209,24 +207,23 @@ impl Timeline {
     ) -> io::Result<()> {
         let dim = Style::new().dimmed();
         let steps: u64 = runs.iter().map(|run| u64::from(run.steps)).sum();
-        let findings: u64 = runs.iter().map(|run| u64::from(run.findings)).sum();
+        let nothing = Found::default();
+        let found = self.found.get(name).unwrap_or(&nothing);
         let service = runs.first().map_or("", |run| &*run.service.name);
-        let verdict = match findings {
-            0 => (AnsiColor::Green, "nothing found".to_owned()),
-            n => (AnsiColor::Yellow, screen::count(n, "finding")),
-        };
+        let verdict = verdict(found, runs);
         self.write_head(out, name, service, &screen::count(steps, "step"), &verdict)?;
         let unjudged = unjudged(runs);
         if !unjudged.is_empty() {
-            write!(out, "  {dim}not assessed:")?;
+            let head = AnsiColor::Yellow.on_default();
+            write!(out, "  {head}not assessed:{head:#}{dim}")?;
             screen::wrap(out, &unjudged, 15, 4, self.columns)?;
             write!(out, "{dim:#}")?;
         }
-        if findings == 0 {
+        if !found.shows() {
             return Ok(());
         }
         for run in runs {
-            if run.findings == 0 && !self.labelled.contains(&run.trace) {
+            if !self.labelled.contains(&run.trace) {
                 let steps = screen::count(run.steps.into(), "step");
                 writeln!(
                     out,
@@ -280,7 +277,7 @@ impl Timeline {
 
     /// The lines that mute what was found in a session: never wrapped, they are to be pasted.
     fn write_mutes(&self, out: &mut dyn Write, name: &Name) -> io::Result<()> {
-        let Some(found) = self.found.get(name) else {
+        let Some(found) = self.found.get(name).filter(|found| !found.mutes.is_empty()) else {
             return Ok(());
         };
         let dim = Style::new().dimmed();
@@ -307,23 +304,6 @@ impl Timeline {
             brief: self.brief,
         };
         shown.write(out)
-    }
-}
-
-impl Found {
-    fn number(&mut self, episode: u64) -> u32 {
-        let known = self.episodes.iter().position(|known| *known == episode);
-        let at = known.unwrap_or_else(|| {
-            self.episodes.push(episode);
-            self.episodes.len() - 1
-        });
-        u32::try_from(at + 1).unwrap_or(u32::MAX)
-    }
-
-    fn mute(&mut self, line: String, number: u32) {
-        if !self.mutes.iter().any(|(known, _)| *known == line) {
-            self.mutes.push((line, number));
-        }
     }
 }
 
@@ -365,21 +345,4 @@ pub(super) fn found(
         notes: Vec::new(),
         breaks: true,
     }
-}
-
-fn unjudged(runs: &[ClosedRun]) -> String {
-    let mut by_lack: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (anomaly, lacks) in runs.iter().flat_map(|run| &run.not_assessed) {
-        for lack in lacks {
-            let types = by_lack.entry(lack.words()).or_default();
-            if !types.contains(&anomaly.name()) {
-                types.push(anomaly.name());
-            }
-        }
-    }
-    let parts: Vec<String> = by_lack
-        .iter()
-        .map(|(lack, types)| format!("{} ({lack})", types.join(", ")))
-        .collect();
-    parts.join("; ")
 }

@@ -135,7 +135,8 @@ fn files_stay_small() {
     );
 }
 
-/// Attribute keys belong to `dialects`, our own `sentinel.` ones to `annotations`.
+/// Attribute keys belong to `dialects`, our own `sentinel.` ones to `annotations`, and those of the evaluation that it
+/// writes.
 #[test]
 fn attribute_keys_stay_in_dialects() {
     let mut wrong = Vec::new();
@@ -156,7 +157,8 @@ fn attribute_keys_stay_in_dialects() {
                 "\"traceloop.",
                 "\"ai.",
             ] {
-                if text.contains(key) {
+                let written = module == "annotations" && text.contains("\"gen_ai.evaluation.");
+                if text.contains(key) && !written {
                     wrong.push(format!("{path}:{}: {key}...\"", line + 1));
                 }
             }

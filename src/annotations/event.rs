@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::fmt::Display;
 
 use crate::model::{
-    AnomalyType, EVENT, Fact, Report, SpanId, told_episode, told_fully, told_key, told_on,
+    AnomalyType, EVENT, Fact, Report, SpanId, Timestamp, told_episode, told_fully, told_key,
+    told_on,
 };
 use crate::otlp::{AttributeValue, PatchWriter};
 
-use super::mark::SpanTimes;
+use super::mark::Bearer;
 use super::message::{hex16, shown};
 use super::{EvidenceDetail, Settings};
 
@@ -46,18 +47,42 @@ pub(super) type Entries = Vec<(Cow<'static, str>, Own)>;
 pub(super) fn write(
     writer: PatchWriter,
     report: &Report,
-    times: SpanTimes,
+    bearer: Bearer,
     settings: &Settings,
 ) -> PatchWriter {
     let finding = &report.finding;
-    let judged = finding.judged().map_or(times.end, |member| member.end);
-    let at = judged.clamp(times.start.min(times.end), times.end);
+    let judged = finding.judged().map_or(bearer.end, |member| member.end);
+    let at = judged.clamp(bearer.start.min(bearer.end), bearer.end);
     let entries = entries(report, settings);
     let attributes: Vec<(&str, AttributeValue<'_>)> = entries
         .iter()
         .map(|(key, value)| (key.as_ref(), value.lent()))
         .collect();
-    writer.event(EVENT, at, &attributes)
+    let writer = writer.event(EVENT, at, &attributes);
+    if settings.emit_evaluation_event {
+        return evaluation(writer, report, at, settings);
+    }
+    writer
+}
+
+/// The finding once more as the event of the GenAI conventions, for backends that know evaluations.
+fn evaluation(
+    writer: PatchWriter,
+    report: &Report,
+    at: Timestamp,
+    settings: &Settings,
+) -> PatchWriter {
+    let rule = report.finding.rule_name();
+    let message = shown(&report.finding.message, settings);
+    let attributes = [
+        ("gen_ai.evaluation.name", AttributeValue::Str(&rule)),
+        ("gen_ai.evaluation.score.label", AttributeValue::Str("fail")),
+        (
+            "gen_ai.evaluation.explanation",
+            AttributeValue::Str(&message),
+        ),
+    ];
+    writer.event("gen_ai.evaluation.result", at, &attributes)
 }
 
 pub(super) fn entries(report: &Report, settings: &Settings) -> Entries {

@@ -5,19 +5,21 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use crate::model::{AnomalyType, EVENTS_MAX, Report, Severity, Timestamp};
-use crate::otlp::PatchWriter;
+use crate::otlp::{AttributeValue, PatchWriter, StatusCode};
 
 use super::event::{Entries, Own, int, text};
 use super::message::{hex16, shown};
-use super::{RunSummary, Settings, event};
+use super::{RunSummary, Settings, StatusPolicy, event};
 
-/// When the marked span ran: an event lies within it.
+/// What is known of the span that bears the marks.
 #[derive(Clone, Copy, Debug)]
-pub struct SpanTimes {
-    /// Its start.
+pub struct Bearer {
+    /// Its start: an event lies within it.
     pub start: Timestamp,
     /// Its end.
     pub end: Timestamp,
+    /// Its status is unset, and may be set.
+    pub unset: bool,
 }
 
 /// Encodes what is appended to one span: the marks of `reports`, and the summary of a run where the span
@@ -25,7 +27,7 @@ pub struct SpanTimes {
 pub fn mark(
     reports: &[Report],
     summary: Option<&RunSummary>,
-    times: SpanTimes,
+    bearer: Bearer,
     keep_marks: bool,
     settings: &Settings,
 ) -> Bytes {
@@ -34,14 +36,32 @@ pub fn mark(
         for (key, value) in attributes(reports, settings) {
             writer = writer.attribute(&key, value.lent());
         }
+        writer = status(writer, reports, bearer, settings);
     }
     if let Some(summary) = summary.filter(|_| !keep_marks) {
         writer = summary.write(writer);
     }
     for report in reports.iter().take(EVENTS_MAX) {
-        writer = event::write(writer, report, times, settings);
+        writer = event::write(writer, report, bearer, settings);
     }
     writer.finish()
+}
+
+/// Sets the status of a span that has none, where that is wanted and something is wrong; said, so that it can be
+/// undone behind us.
+fn status(
+    writer: PatchWriter,
+    reports: &[Report],
+    bearer: Bearer,
+    settings: &Settings,
+) -> PatchWriter {
+    let wanted = settings.status == StatusPolicy::ErrorIfUnset && bearer.unset;
+    match alarm(reports).filter(|_| wanted) {
+        Some(report) => writer
+            .attribute("sentinel.anomaly.status_set", AttributeValue::Bool(true))
+            .status(StatusCode::Error, &shown(&report.finding.message, settings)),
+        None => writer,
+    }
 }
 
 /// The report that speaks for the span: the most severe, the first of equals.
@@ -52,10 +72,18 @@ fn primary<'a>(reports: impl Iterator<Item = &'a Report>) -> Option<&'a Report> 
     })
 }
 
+fn alarming(report: &&Report) -> bool {
+    report.severity >= Severity::Warning
+}
+
+/// The report that speaks for a span on which something is wrong.
+fn alarm(reports: &[Report]) -> Option<&Report> {
+    primary(reports.iter().filter(alarming))
+}
+
 /// The attributes of a span with these findings.
 fn attributes(reports: &[Report], settings: &Settings) -> Entries {
-    let alarming = |report: &&Report| report.severity >= Severity::Warning;
-    let Some(report) = primary(reports.iter().filter(alarming)) else {
+    let Some(report) = alarm(reports) else {
         return primary(reports.iter()).map(note).into_iter().collect();
     };
     let count = reports.iter().filter(alarming).count();

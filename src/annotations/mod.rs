@@ -12,7 +12,7 @@ mod summary;
 mod synthetic;
 
 pub use event::keys;
-pub use mark::{SpanTimes, mark};
+pub use mark::{Bearer, mark};
 pub use record::record;
 pub use settings::{EvidenceDetail, LatePolicy, Settings, StatusPolicy};
 pub use summary::RunSummary;

@@ -11,7 +11,7 @@ use crate::model::{OUR_SCOPE, Report, SYNTHETIC, Service, SpanId};
 use crate::otlp::{self, AttributeValue, Made, MadeBy, PatchWriter};
 
 use super::mark::mark;
-use super::{Settings, SpanTimes};
+use super::{Bearer, Settings};
 
 /// Key under which a link of ours says what its span is to the finding.
 const ROLE: &str = "sentinel.link.role";
@@ -33,13 +33,18 @@ pub fn synthetic(
     let judged = report.finding.judged()?;
     let span = id_of(report)?;
     let at = report.at;
-    let times = SpanTimes { start: at, end: at };
+    // Its status stays unset, whatever is wanted of others: an error of ours would count in the user's error rates.
+    let bearer = Bearer {
+        start: at,
+        end: at,
+        unset: false,
+    };
     let reports = std::slice::from_ref(report);
     let mut fields = PatchWriter::new()
         .attribute(SYNTHETIC, AttributeValue::Bool(true))
         .finish()
         .to_vec();
-    fields.extend_from_slice(&mark(reports, None, times, false, settings));
+    fields.extend_from_slice(&mark(reports, None, bearer, false, settings));
     let mut links = vec![(judged.span, "judged")];
     links.extend(
         report

@@ -189,7 +189,7 @@ impl<'a> Builder<'a, '_> {
             if let Some(settings) = settings {
                 let service = self.root.entry("service");
                 let signals = pipelines::signals_of(service, &entry.key);
-                sending::check(entry, &settings, &signals, self.problems);
+                sending::check(entry, &settings, &signals, &self.listeners, self.problems);
                 read.insert(entry.key.clone(), settings);
             }
         }

@@ -42,15 +42,40 @@ impl Listen {
         }
     }
 
+    /// Whether what is sent to `there` arrives here.
+    fn hears(&self, there: &Self) -> bool {
+        let address = |host: &str| host.parse::<std::net::IpAddr>().ok();
+        let same = match (address(&self.host), address(&there.host)) {
+            (Some(ours), Some(theirs)) => {
+                ours == theirs || (ours.is_unspecified() && theirs.is_loopback())
+            }
+            _ if self.host.is_empty() => there.is_loopback(),
+            _ => {
+                self.host.eq_ignore_ascii_case(&there.host)
+                    || (there.is_loopback() && (self.is_loopback() || self.is_any()))
+            }
+        };
+        self.port == there.port && self.port != 0 && (same || (there.is_any() && self.is_local()))
+    }
+
+    /// Every interface.
+    fn is_any(&self) -> bool {
+        matches!(self.host.as_str(), "" | "0.0.0.0" | "::")
+    }
+
+    /// Whether a client of this host that asks for no address in particular gets here.
+    fn is_local(&self) -> bool {
+        self.is_any() || self.is_loopback()
+    }
+
     /// Whether both cannot be bound at a time.
     fn collides(&self, other: &Self) -> bool {
-        let any = |host: &str| matches!(host, "" | "0.0.0.0" | "::");
         let same = |a: &Self, b: &Self| {
             a.host.eq_ignore_ascii_case(&b.host) || (a.is_loopback() && b.is_loopback())
         };
         self.port == other.port
             && self.port != 0
-            && (any(&self.host) || any(&other.host) || same(self, other))
+            && (self.is_any() || other.is_any() || same(self, other))
     }
 }
 
@@ -102,6 +127,16 @@ impl Listeners {
         }
         self.known.push((listen, place, whose.to_owned()));
     }
+
+    /// Whose address it is that is sent to, if it is one of ours.
+    pub(super) fn at(&self, host: &str, port: u16) -> Option<&str> {
+        let there = Listen {
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port,
+        };
+        let ours = self.known.iter().find(|(known, ..)| known.hears(&there));
+        ours.map(|(_, _, whose)| whose.as_str())
+    }
 }
 
 #[cfg(test)]
@@ -132,6 +167,34 @@ mod tests {
             "a:",
         ] {
             assert!(Listen::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_back_to_ourselves() {
+        for (ours, host, port, want) in [
+            ("localhost:4317", "localhost", 4317, true),
+            ("localhost:4317", "127.0.0.1", 4317, true),
+            ("127.0.0.1:4317", "localhost", 4317, true),
+            ("0.0.0.0:4317", "localhost", 4317, true),
+            ("0.0.0.0:4317", "127.0.0.1", 4317, true),
+            (":4317", "[::1]", 4317, true),
+            ("[::]:4317", "localhost", 4317, true),
+            ("localhost:4317", "0.0.0.0", 4317, true),
+            ("10.0.0.7:4317", "10.0.0.7", 4317, true),
+            ("collector:4317", "COLLECTOR", 4317, true),
+            ("localhost:4317", "localhost", 4319, false),
+            ("0.0.0.0:4317", "jaeger", 4317, false),
+            ("0.0.0.0:4317", "10.0.0.8", 4317, false),
+            ("localhost:0", "localhost", 0, false),
+            // Two loopback addresses are two places.
+            ("127.0.0.1:4317", "127.0.0.2", 4317, false),
+        ] {
+            let mut listeners = Listeners::default();
+            let listen = Listen::parse(ours).unwrap();
+            listeners.known.push((listen, None, "ours".to_owned()));
+            let found = listeners.at(host, port).is_some();
+            assert_eq!(found, want, "{ours} {host}:{port}");
         }
     }
 

@@ -6,20 +6,37 @@ use crate::exporters::{BuildError, QueueSettings, RetrySettings, Settings};
 
 use crate::model::Signal;
 
+use super::endpoints::Listeners;
 use super::problems::Problems;
 use super::report::Problem;
 use super::tree::{Entry, Place};
 
-/// Reports what keeps an exporter from working, or probably does. `signals` is what it is to send.
+/// Reports what keeps an exporter from working, or probably does. `signals` is what it is to send, `receivers`
+/// where we listen for what is to be sent.
 pub(super) fn check(
     entry: &Entry,
     settings: &Settings,
     signals: &[Signal],
+    receivers: &Listeners,
     problems: &mut Problems,
 ) {
     for signal in signals {
-        if let Err(error) = settings.check(*signal) {
-            unbuildable(entry, settings, *signal, &error, problems);
+        match settings.check(*signal) {
+            Err(error) => unbuildable(entry, settings, *signal, &error, problems),
+            Ok(None) => {}
+            Ok(Some((host, port))) => {
+                if let Some(ours) = receivers.at(&host, port) {
+                    let at = place(entry, &[endpoint_key(settings, *signal)]);
+                    let message = format!(
+                        "`{}` sends back to {ours}: all would go in circles",
+                        entry.key
+                    );
+                    let problem = Problem::error(at, message);
+                    problems.push(problem.help(format!(
+                        "name the port of the backend; where it has {port}, give {ours} another one"
+                    )));
+                }
+            }
         }
     }
     if let (Settings::File(file), [_, _, ..]) = (settings, signals)
@@ -65,14 +82,9 @@ fn place(entry: &Entry, path: &[&str]) -> Place {
         .shown()
 }
 
-fn unbuildable(
-    entry: &Entry,
-    settings: &Settings,
-    signal: Signal,
-    error: &BuildError,
-    problems: &mut Problems,
-) {
-    let endpoint = match (settings, signal) {
+/// The key that says where a signal is sent to.
+fn endpoint_key(settings: &Settings, signal: Signal) -> &'static str {
+    match (settings, signal) {
         (Settings::OtlpHttp(http), Signal::Traces) if http.traces_endpoint.is_some() => {
             "traces_endpoint"
         }
@@ -81,7 +93,17 @@ fn unbuildable(
             "metrics_endpoint"
         }
         _ => "endpoint",
-    };
+    }
+}
+
+fn unbuildable(
+    entry: &Entry,
+    settings: &Settings,
+    signal: Signal,
+    error: &BuildError,
+    problems: &mut Problems,
+) {
+    let endpoint = endpoint_key(settings, signal);
     let at = match error {
         BuildError::NoEndpoint(example) => {
             lacks(entry, endpoint, &format!("write {example}"), problems);

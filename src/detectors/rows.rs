@@ -8,8 +8,10 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::lanes::Call;
+use crate::model::Outcome;
 
 use super::repeats::{AMONG, Past, Same};
+use super::transition_repeat::changes_nothing;
 
 /// Equal answers after which a poll is stuck.
 const POLLS: usize = 10;
@@ -45,6 +47,7 @@ impl Past<'_> {
     /// The judged call's repeats with equal answers, at most [`AMONG`] calls from one to the next.
     pub(super) fn row(&self) -> Row {
         let mut row = Row::starting_at(self.calls.len().saturating_sub(1));
+        let mut looks = Looks::of(self);
         let mut place = 0;
         for (index, call) in self.back() {
             place += 1;
@@ -54,12 +57,15 @@ impl Past<'_> {
             if self.same_call(call, self.judged) {
                 match self.same_answer(call, self.judged) {
                     Same::No => break,
+                    _ if looks.moved(self) => break,
                     Same::Yes if row.sure == row.members.len() => row.sure += 1,
                     Same::Yes | Same::Unknown => {}
                 }
                 row.push(index, place);
             } else if self.resets(index, self.judged) {
                 break;
+            } else {
+                looks.pass(self, call);
             }
         }
         row
@@ -139,6 +145,49 @@ impl Past<'_> {
             last = Some(call);
         }
         tries
+    }
+}
+
+/// What is looked at between repeats of a call that only acknowledges: its answer cannot tell whether it did
+/// something (a click, a keystroke), the looks can. Empty where the answer itself tells.
+#[derive(Default)]
+struct Looks<'c> {
+    /// Whether looks are the ones to tell.
+    tell: bool,
+    /// The look after the newer repeat.
+    newer: Option<&'c Call>,
+    /// The look after the older one, as far as it was come to.
+    older: Option<&'c Call>,
+}
+
+impl<'c> Looks<'c> {
+    fn of(past: &Past<'_>) -> Self {
+        let judged = past.judged;
+        Self {
+            tell: judged.answer.known
+                && judged.answer.acknowledges
+                && judged.outcome == Outcome::Succeeded
+                && !changes_nothing(past, judged),
+            ..Self::default()
+        }
+    }
+
+    /// Goes past a call between two repeats, newest first.
+    fn pass(&mut self, past: &Past<'_>, call: &'c Call) {
+        if self.tell && self.older.is_none() && changes_nothing(past, call) {
+            self.older = Some(call);
+        }
+    }
+
+    /// Comes to a repeat: whether the same look told another thing after it than after the newer one.
+    fn moved(&mut self, past: &Past<'_>) -> bool {
+        let Some(older) = self.older.take() else {
+            return false;
+        };
+        let newer = self.newer.replace(older);
+        newer.is_some_and(|newer| {
+            past.same_call(newer, older) && past.same_answer(newer, older) == Same::No
+        })
     }
 }
 

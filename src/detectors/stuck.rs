@@ -307,6 +307,18 @@ mod tests {
     }
 
     #[test]
+    fn a_look_tells_what_an_acknowledgement_does_not() {
+        let next = "a=ok(other) b=x a=ok(other) b=y a=ok(other) b=z a=ok(other)";
+        assert_eq!(fires(&stuck(), next), NEVER);
+        let dead = "a=ok(other) b=x a=ok(other) b=x a=ok(other)";
+        assert_eq!(fires(&stuck(), dead), [4]);
+        let other_looks = "a=ok(other) b=x a=ok(other) c=y a=ok(other)";
+        assert_eq!(fires(&stuck(), other_looks), [4]);
+        let told_by_itself = "a=y(other) b=x a=y(other) b=z a=y(other)";
+        assert_eq!(fires(&stuck(), told_by_itself), [4]);
+    }
+
+    #[test]
     fn a3_three_among_ten() {
         assert_eq!(fires(&stuck(), "a b a c a"), [4]);
         assert_eq!(fires(&stuck(), "a b c d e a f g h a"), [9]);

@@ -62,8 +62,8 @@ impl Counts {
 }
 
 /// Tries with one answer after which it is clear that nothing new comes (A6, A7).
-pub(super) const SAME_ANSWERS: usize = 5;
-/// The same with a state that is not final (A3).
+const SAME_ANSWERS: usize = 5;
+/// The same with a state that is not final (A3), and with commands that say nothing.
 const SAME_STATES: usize = 10;
 /// Different calls among them, so that it is no plain repeat.
 const NEW_CALLS: usize = 3;
@@ -237,8 +237,7 @@ impl TransitionRepeat {
             members.push(index);
             last = Some(call);
         }
-        let patient = judged.answer.pending && !busy;
-        let needed = if patient { SAME_STATES } else { SAME_ANSWERS };
+        let needed = answers_needed(past, busy);
         if near_members.len() >= needed && are_different(past, &near_members, 2) {
             return Some(self.answers_finding(past, &near_members, 2, "near_equal"));
         }
@@ -320,6 +319,19 @@ pub(super) fn changes_nothing(past: &Past<'_>, call: &Call) -> bool {
             past.role(call),
             Role::Read | Role::Poll | Role::Fetch | Role::Search | Role::Shell
         )
+}
+
+/// How many tries with the judged answer are needed; `busy`: they came within seconds of each other.
+pub(super) fn answers_needed(past: &Past<'_>, busy: bool) -> usize {
+    let answer = &past.judged.answer;
+    // A command that says nothing under one name after another (`which`, `test -f`, a search) is how one looks
+    // for what is there; its frame of fixed words makes the calls look alike.
+    let looks_around = past.role(past.judged) == Role::Shell && !answer.informs;
+    if looks_around || (answer.pending && !busy) {
+        SAME_STATES
+    } else {
+        SAME_ANSWERS
+    }
 }
 
 /// A command of which nobody can say what it changes, if its answer is more than an acknowledgement: near-equal
@@ -434,9 +446,19 @@ mod tests {
             call.role = Role::Shell;
             call.changes.unknown = true;
             call.answer.raw = 1;
+            call.answer.informs = true;
             bench.push(call);
         }
         assert_eq!(bench.found(&aware()).len(), 1);
+        // A command that says nothing looks for what is there.
+        let looks = |times: usize| {
+            (1..=times)
+                .map(|number| format!("a{number}=(shell)"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(fires(&aware(), &looks(9)), NEVER);
+        assert_eq!(fires(&aware(), &looks(10)), [9]);
         // Calls that change something select what they change.
         assert_eq!(
             fires(&aware(), "a1=ok>f a2=ok>g a3=ok>h a4=ok>i a5=ok>j"),

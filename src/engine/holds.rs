@@ -7,7 +7,7 @@ use foldhash::quality::RandomState;
 use hashbrown::HashMap;
 use smallvec::smallvec;
 
-use crate::annotations::SpanTimes;
+use crate::annotations::Bearer;
 use crate::model::{Patch, Release, Selection, SpanId, Timestamp, TraceId};
 use crate::sessions::Site;
 
@@ -16,7 +16,7 @@ use crate::sessions::Site;
 pub(super) struct Held {
     pub(super) run: TraceId,
     pub(super) span: SpanId,
-    pub(super) times: SpanTimes,
+    pub(super) bearer: Bearer,
     pub(super) since: Timestamp,
 }
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
-use crate::annotations::{self, RunSummary, SpanTimes};
+use crate::annotations::{self, Bearer, RunSummary};
 use crate::model::{
     Action, Link, Patch, Release, Report, Selection, SpanId, Step, Timestamp, TraceId,
 };
@@ -37,7 +37,7 @@ struct StepSite {
     index: u32,
     run: TraceId,
     span: SpanId,
-    times: SpanTimes,
+    bearer: Bearer,
     marked: bool,
     of_agent: bool,
     closes: bool,
@@ -145,9 +145,10 @@ impl Engine {
             index: step.index,
             run,
             span: step.span,
-            times: SpanTimes {
+            bearer: Bearer {
                 start: step.start,
                 end: step.end,
+                unset: step.status_unset,
             },
             marked: step.already_marked,
             of_agent: matches!(&step.action, Action::AgentRun(agent) if !agent.handoff),
@@ -185,7 +186,7 @@ impl Engine {
             let held = Held {
                 run,
                 span: step.span,
-                times: step.times,
+                bearer: step.bearer,
                 since: now,
             };
             self.holds.hold(pending, &work.body, held);
@@ -237,7 +238,7 @@ impl Engine {
             let bytes = annotations::mark(
                 &reports,
                 summary.as_ref(),
-                step.times,
+                step.bearer,
                 step.marked,
                 &self.settings.annotate,
             );

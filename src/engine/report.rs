@@ -35,7 +35,7 @@ impl Engine {
         let held = self
             .holds
             .get(pending.site)
-            .map(|held| (held.span, held.times));
+            .map(|held| (held.span, held.bearer));
         let groups = match self.sessions.run(trace) {
             Some(run) => self.by_place(run, pending.lane, opinion.choice, opinion.findings),
             None => return,
@@ -80,8 +80,8 @@ impl Engine {
                 out.reports.push(report);
             }
         }
-        if let Some((span, times)) = held {
-            self.release_held(trace, pending.site, on_held, span, times, now, out);
+        if let Some((span, bearer)) = held {
+            self.release_held(trace, pending.site, on_held, span, bearer, now, out);
         }
     }
 
@@ -92,7 +92,7 @@ impl Engine {
         site: Site,
         reports: Vec<Report>,
         span: crate::model::SpanId,
-        times: annotations::SpanTimes,
+        bearer: annotations::Bearer,
         now: Timestamp,
         out: &mut Output,
     ) {
@@ -113,7 +113,7 @@ impl Engine {
             annotations::mark(
                 &reports,
                 summary.as_ref(),
-                times,
+                bearer,
                 site.marked,
                 &self.settings.annotate,
             )

@@ -49,6 +49,7 @@ fn bare(trace_n: u8, span_n: u32, start: u64, end: u64, action: Action) -> Step 
         conversation: None,
         working_directory: None,
         already_marked: false,
+        status_unset: true,
         usage: Usage::default(),
         action,
     }

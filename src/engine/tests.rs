@@ -227,6 +227,71 @@ fn a_finding_links_to_the_accused_span_where_a_template_is_given() {
     assert_eq!(link("").0, None);
 }
 
+/// The third of three equal calls as it leaves: its own fields are two ids, what follows is ours.
+fn marked(
+    change: impl Fn(&mut super::Settings),
+    status_unset: bool,
+) -> opentelemetry_proto::tonic::trace::v1::Span {
+    let mut bench = Bench::new(change);
+    let mut steps = same(1, 1, 3);
+    steps[2].status_unset = status_unset;
+    bench.send(1000, &steps);
+    let patch = bench.out.releases[0].patches[0].bytes.clone();
+    prost::Message::decode(patch).unwrap()
+}
+
+#[test]
+fn an_unset_status_becomes_an_error_where_that_is_wanted() {
+    use crate::annotations::StatusPolicy;
+    let of = |policy, unset| marked(|s| s.annotate.status = policy, unset);
+    let has = |span: &opentelemetry_proto::tonic::trace::v1::Span| {
+        let mut keys = span.attributes.iter().map(|a| a.key.as_str());
+        keys.any(|key| key == "sentinel.anomaly.status_set")
+    };
+    for (policy, unset) in [
+        (StatusPolicy::Leave, true),
+        (StatusPolicy::ErrorIfUnset, false),
+    ] {
+        let span = of(policy, unset);
+        assert_eq!(span.status, None, "{policy:?} {unset}");
+        assert!(!has(&span));
+    }
+    let span = of(StatusPolicy::ErrorIfUnset, true);
+    let status = span.status.as_ref().unwrap();
+    assert_eq!(status.code, 2);
+    assert!(status.message.contains("read"), "{}", status.message);
+    assert!(has(&span));
+    let note = marked(
+        |s| {
+            s.annotate.status = StatusPolicy::ErrorIfUnset;
+            s.detectors.stuck.severity = Some(crate::model::Severity::Info);
+        },
+        true,
+    );
+    assert_eq!((note.status, note.events.len()), (None, 1));
+}
+
+#[test]
+fn a_finding_is_told_as_an_evaluation_too_where_that_is_wanted() {
+    let span = marked(|s| s.annotate.emit_evaluation_event = true, true);
+    let names: Vec<&str> = span.events.iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(names, ["sentinel.anomaly", "gen_ai.evaluation.result"]);
+    let said: Vec<&str> = span.events[1]
+        .attributes
+        .iter()
+        .map(|a| a.key.as_str())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "gen_ai.evaluation.name",
+            "gen_ai.evaluation.score.label",
+            "gen_ai.evaluation.explanation"
+        ]
+    );
+    assert_eq!(marked(|_| {}, true).events.len(), 1);
+}
+
 #[test]
 fn the_same_late_finding_makes_the_same_bytes() {
     let made = || {

@@ -11,6 +11,18 @@ use crate::model::Signal;
 
 use super::settings::{Compression, OtlpGrpcSettings, OtlpHttpSettings, TlsSettings};
 
+/// The signal whose path stands at the end of a path already.
+fn signal_in(path: &str) -> Option<&'static str> {
+    let path = path.trim_end_matches('/');
+    [Signal::Traces, Signal::Logs, Signal::Metrics]
+        .map(Signal::name)
+        .into_iter()
+        .find(|name| {
+            path.strip_suffix(name)
+                .is_some_and(|base| base.ends_with("/v1/"))
+        })
+}
+
 /// Path of the gRPC method that takes a signal.
 const fn method(signal: Signal) -> &'static str {
     match signal {
@@ -113,6 +125,14 @@ impl Destination {
         if whole.is_none() {
             let given = parts.path_and_query.as_ref();
             let path = given.map_or("/", PathAndQuery::path);
+            if let Some(name) = signal_in(path) {
+                return Err(BuildError::Endpoint {
+                    endpoint: written.to_owned(),
+                    why: format!(
+                        "`v1/{name}` is put behind it; leave it out, or write the whole as `{name}_endpoint`"
+                    ),
+                });
+            }
             let slash = if path.ends_with('/') { "" } else { "/" };
             let query = given.and_then(PathAndQuery::query);
             let query = query.map_or_else(String::new, |query| format!("?{query}"));

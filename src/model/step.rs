@@ -39,6 +39,8 @@ pub struct Step {
     pub working_directory: Option<Name>,
     /// The span came with marks of ours already (`sentinel.anomaly.*`): they are kept, only the event is added.
     pub already_marked: bool,
+    /// The status of its span is unset.
+    pub status_unset: bool,
     /// Tokens and cost; counted on model calls and on tool calls that carry a cost.
     pub usage: Usage,
     /// What was done.

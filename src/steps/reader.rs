@@ -9,7 +9,7 @@ use crate::actions::{self, Scripts};
 use crate::dialects::{self, Configured, Origin, Part, Raw};
 use crate::fingerprints;
 use crate::model::{Action, Link, Name, Places, Service, Step, TraceId};
-use crate::otlp::{self, BodyError, Malformed, Seen, Value};
+use crate::otlp::{self, BodyError, Malformed, Seen, StatusCode, Value};
 
 use super::caches::Caches;
 use super::coverage::{Coverage, Coverages};
@@ -200,6 +200,7 @@ impl Reader {
             conversation,
             working_directory: sender.working_directory,
             already_marked,
+            status_unset: span.status().code == StatusCode::Unset,
             usage,
             action,
         }

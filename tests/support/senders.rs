@@ -140,6 +140,17 @@ pub fn run(calls: &[Call<'_>]) -> Vec<SpanData> {
         span.set_attribute(KeyValue::new("gen_ai.tool.call.result", answer.to_owned()));
         span.end_with_timestamp(at + Duration::from_millis(50));
     }
+    let mut answer = tracer
+        .span_builder("chat model")
+        .with_kind(SpanKind::Client)
+        .with_start_time(at + Duration::from_millis(100))
+        .with_attributes([
+            KeyValue::new("gen_ai.operation.name", "chat"),
+            KeyValue::new("gen_ai.output.messages", SAID),
+            KeyValue::new("gen_ai.tool.definitions", TOOLS),
+        ])
+        .start_with_context(&tracer, &context);
+    answer.end_with_timestamp(at + Duration::from_millis(150));
     let root = opentelemetry::trace::TraceContextExt::span(&context);
     root.end_with_timestamp(at + Duration::from_millis(200));
     let spans = keep.0.lock().unwrap();

@@ -6,7 +6,7 @@ use crate::model::{AnomalyType, Outcome};
 use super::super::failure_loop;
 use super::super::patterns;
 use super::super::repeats::{AMONG, Past, Same};
-use super::super::transition_repeat::{SAME_ANSWERS, changes_nothing};
+use super::super::transition_repeat::{answers_needed, changes_nothing};
 use super::super::wording;
 use super::{Asked, of};
 
@@ -278,7 +278,7 @@ fn transitions(asked: &Asked<'_>, past: &Past<'_>) -> Vec<String> {
         });
         said.push(of(
             1 + looks.count(),
-            SAME_ANSWERS,
+            answers_needed(past, true),
             "looks in a row with one answer, whatever was asked",
         ));
     } else {

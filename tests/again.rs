@@ -18,12 +18,17 @@ use serde_json::{Value, json};
 
 /// What replay writes of an input, and what it prints.
 fn annotate(folder: &Path, input: &str, content: &[u8]) -> (String, String) {
+    annotate_with(folder, input, content, &[])
+}
+
+fn annotate_with(folder: &Path, input: &str, content: &[u8], more: &[&str]) -> (String, String) {
     let path = folder.join(input);
     std::fs::write(&path, content).unwrap();
     let out = folder.join("annotated.jsonl");
     let output = Command::new(env!("CARGO_BIN_EXE_agent-sentinel"))
         .args(["replay", "--format", "json", "--annotated"])
         .args([&out, &path])
+        .args(more)
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -104,6 +109,38 @@ fn judged_again(input: &str, content: &[u8]) -> Vec<String> {
     same("again.stamped.json", stamped.as_bytes());
     same("again.batches.json", batches.as_bytes());
     want
+}
+
+/// A status that was set where there was none is no failure of the step when it is judged again.
+#[test]
+fn a_status_of_ours_is_none_of_the_steps() {
+    let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    let spans: Vec<Value> = (1..=3u64)
+        .map(|n| {
+            json!({
+                "traceId": format!("{:032x}", 1), "spanId": format!("{n:016x}"), "name": "call",
+                "startTimeUnixNano": (n * 1_000_000_000).to_string(),
+                "endTimeUnixNano": (n * 1_000_000_000 + 1).to_string(),
+                "attributes": [
+                    attribute("gen_ai.operation.name", "execute_tool"),
+                    attribute("gen_ai.tool.name", "search"),
+                    attribute("gen_ai.tool.call.arguments", r#"{"query":"retry"}"#),
+                    attribute("gen_ai.tool.call.result", "3 pages: a, b, c"),
+                ],
+            })
+        })
+        .collect();
+    let request = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = [
+        "--config",
+        "yaml:processors::anomaly::annotate::status: error_if_unset",
+    ];
+    let (once, told) = annotate_with(folder.path(), "in.jsonl", request.as_bytes(), &wanted);
+    assert!(once.contains("sentinel.anomaly.status_set"), "{once}");
+    assert!(told.contains(r#""type":"stuck""#), "{told}");
+    let (twice, again) = annotate_with(folder.path(), "again.jsonl", once.as_bytes(), &wanted);
+    assert_eq!((once, told), (twice, again));
 }
 
 /// All cases as lines of a recording.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use crate::model::{AnomalyType, EVENTS_MAX, Report, Severity, Timestamp};
+use crate::model::{AnomalyType, EVENTS_MAX, Report, STATUS_SET, Severity, Timestamp};
 use crate::otlp::{AttributeValue, PatchWriter, StatusCode};
 
 use super::event::{Entries, Own, int, text};
@@ -58,7 +58,7 @@ fn status(
     let wanted = settings.status == StatusPolicy::ErrorIfUnset && bearer.unset;
     match alarm(reports).filter(|_| wanted) {
         Some(report) => writer
-            .attribute("sentinel.anomaly.status_set", AttributeValue::Bool(true))
+            .attribute(STATUS_SET, AttributeValue::Bool(true))
             .status(StatusCode::Error, &shown(&report.finding.message, settings)),
         None => writer,
     }

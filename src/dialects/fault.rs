@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::otlp::{SpanView, StatusCode};
+use crate::model::STATUS_SET;
+use crate::otlp::{SpanView, StatusCode, StatusView};
 
 use super::fields::{ATTRIBUTES, Field, Fields};
 use super::json::pick;
@@ -10,9 +11,18 @@ use super::parts::value_text;
 use super::python;
 use super::raw::{Fault, Part, Raw, Text};
 
+/// The status that the span's emitter gave it: what a sentinel set in place of none is no failure of the step.
+fn own_status<'a>(span: &SpanView<'a>) -> StatusView<'a> {
+    let status = span.status();
+    if status.code == StatusCode::Error && span.attribute(STATUS_SET).is_some() {
+        return StatusView::default();
+    }
+    status
+}
+
 /// Reads them all; which one counts is for others to say.
 pub(super) fn read<'a>(span: &SpanView<'a>, fields: &Fields<'a>) -> Fault<'a> {
-    let status = span.status();
+    let status = own_status(span);
     let mut fault = Fault {
         status_error: status.code == StatusCode::Error,
         status_ok: status.code == StatusCode::Ok,
@@ -45,7 +55,7 @@ pub(super) fn read<'a>(span: &SpanView<'a>, fields: &Fields<'a>) -> Fault<'a> {
 /// The call that a step of a run was refused for want of the tool: nothing but the status of the step tells of
 /// it [OpenAI Agents: `Tool not found: {'tool_name': 'x'}`, `Tool x not found in agent y`].
 pub(super) fn refused_call<'a>(span: &SpanView<'a>) -> Option<Raw<'a>> {
-    let status = span.status();
+    let status = own_status(span);
     if status.code != StatusCode::Error {
         return None;
     }

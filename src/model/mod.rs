@@ -37,8 +37,8 @@ pub use places::{
 pub use pressure::Pressure;
 pub use range::Range;
 pub use release::{
-    Carrier, EVENT, EVENTS_MAX, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, SYNTHETIC,
-    Selection, Signal, Waste,
+    Carrier, EVENT, EVENTS_MAX, Emit, EpisodeState, OUR_SCOPE, Patch, Release, Report, STATUS_SET,
+    SYNTHETIC, Selection, Signal, Waste,
 };
 pub use shown::{is_unseen, printable, printable_within};
 pub use sketch::{Likeness, SET, SHAPE, Sketch};

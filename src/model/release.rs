@@ -127,6 +127,8 @@ impl EpisodeState {
 pub const OUR_SCOPE: &str = "sentinel";
 /// Attribute that is true on spans of our own making.
 pub const SYNTHETIC: &str = "sentinel.synthetic";
+/// Attribute that is true on spans whose status we have set: it was unset, and says nothing of the step.
+pub const STATUS_SET: &str = "sentinel.anomaly.status_set";
 /// The name of the event that tells of a finding: fixed, so that it can be queried.
 pub const EVENT: &str = "sentinel.anomaly";
 /// Events of ours on one span at most; the count attribute tells of the rest.

@@ -145,6 +145,33 @@ fn a_narrow_terminal_gets_lines_that_fit() {
 }
 
 #[test]
+fn everything_fits_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = many(folder.path());
+    let many = many.to_str().unwrap();
+    for columns in ["60", "80", "100"] {
+        for arguments in [
+            &[many][..],
+            &["--summary", many],
+            &["--baseline", "same3", many],
+            &["--explain", "0400000000000003", many],
+            &["--compare", "/dev/null", many],
+        ] {
+            let shown = out(&command(columns, arguments).output().unwrap());
+            // What is to be pasted is never wrapped.
+            let lines = shown.lines().filter(|line| !line.contains("- {type"));
+            for line in lines {
+                let wide = line.chars().count();
+                assert!(
+                    wide <= columns.parse().unwrap(),
+                    "{arguments:?} {columns}: {line}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_terminal_gets_the_same_in_colour_unless_told_not_to() {
     let plain = text(&[RUNS]);
     let coloured = command("100", &[RUNS])

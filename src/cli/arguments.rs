@@ -39,17 +39,17 @@ pub struct Arguments {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Receive, judge and pass on; the same as giving --config alone
+    /// Receive, judge and pass on (the word may be left out): run --config sentinel.yaml
     Run(RunArguments),
-    /// Check a configuration and print everything that is wrong with it
+    /// Say everything that is wrong with a configuration: validate sentinel.yaml
     Validate(ValidateArguments),
-    /// Judge recorded spans: OTLP/JSON lines or protobuf requests
+    /// Judge recorded spans, OTLP/JSON or protobuf: replay traces.jsonl
     Replay(ReplayArguments),
-    /// Show the whole path on bundled runs, with nothing to set up
+    /// Show the whole path on bundled runs, with nothing to set up: demo
     Demo(DemoArguments),
-    /// List the detectors, their thresholds and severities
+    /// List the detectors, their thresholds and severities: detectors
     Detectors(DetectorsArguments),
-    /// Print the merged configuration, without secrets
+    /// Print the merged configuration, without secrets: print-config -c sentinel.yaml
     PrintConfig(PrintConfigArguments),
 }
 
@@ -318,9 +318,13 @@ mod tests {
     }
 
     #[test]
-    fn each_option_is_one_line_of_help() {
+    fn each_command_and_option_is_one_line_of_help() {
         let mut all = Arguments::command().term_width(100);
         all.build();
+        let help = all.render_help().to_string();
+        let (_, commands) = help.split_once("Commands:\n").unwrap();
+        let commands = commands.lines().take_while(|line| !line.is_empty());
+        assert_eq!(commands.count(), all.get_subcommands().count(), "{help}");
         for command in all.get_subcommands_mut() {
             let name = command.get_name().to_owned();
             let help = command.clone().term_width(100).render_help().to_string();

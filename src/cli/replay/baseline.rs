@@ -120,17 +120,15 @@ impl Baseline {
         });
         write_list(out, "only the plain rule", theirs, columns)?;
         if !only_theirs.is_empty() {
-            writeln!(
-                out,
-                "  why ours stayed silent: --explain with the span in brackets"
-            )?;
+            let hint = "why ours stayed silent: --explain with the span in brackets";
+            write!(out, " ")?;
+            screen::wrap(out, hint, 1, 3, columns)?;
         }
         if self.without_arguments > 0 {
             let calls = screen::count(self.without_arguments, "call");
-            writeln!(
-                out,
-                "  {calls} without arguments: neither rule can compare them"
-            )?;
+            let text = format!("{calls} without arguments: neither rule can compare them");
+            write!(out, " ")?;
+            screen::wrap(out, &text, 1, 3, columns)?;
         }
         writeln!(out)
     }

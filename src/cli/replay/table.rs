@@ -7,7 +7,7 @@ use anstyle::Style;
 use crate::cli::screen;
 
 /// Fewest columns for the first cell.
-const FIRST_MIN: usize = 16;
+const FIRST_MIN: usize = 18;
 
 /// Writes a table; all columns but the first are numbers and stand to the right.
 pub(super) fn write<const N: usize>(

@@ -225,11 +225,10 @@ impl Timeline {
         for run in runs {
             if !self.labelled.contains(&run.trace) {
                 let steps = screen::count(run.steps.into(), "step");
-                writeln!(
-                    out,
-                    "  {dim}run {}: {steps}, nothing found{dim:#}",
-                    run.trace
-                )?;
+                write!(out, "  {dim}run")?;
+                let text = format!("{}: {steps}, nothing found", run.trace);
+                screen::wrap(out, &text, 5, 4, self.columns)?;
+                write!(out, "{dim:#}")?;
             } else {
                 self.write_run(out, run.trace)?;
             }

@@ -134,6 +134,17 @@ impl<'v> Past<'v> {
             .unwrap_or_else(|| call.poll || self.role(call) == Role::Poll)
     }
 
+    /// Whether a call can only look (A6): by its role, or a command without an effect; `readOnlyHint: false` says
+    /// that it cannot.
+    pub(super) fn changes_nothing(&self, call: &Call) -> bool {
+        call.changes.is_empty()
+            && call.more.hints.read_only != Some(false)
+            && matches!(
+                self.role(call),
+                Role::Read | Role::Poll | Role::Fetch | Role::Search | Role::Shell
+            )
+    }
+
     /// Whether the call at `index` is a successful, differing change of something that `call` depends on or
     /// changes itself (A1). Differing: another key than the last change of the same target, or something that
     /// it depends on itself was changed since then (a restart after another edit is another restart).

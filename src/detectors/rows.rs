@@ -11,7 +11,6 @@ use crate::lanes::Call;
 use crate::model::Outcome;
 
 use super::repeats::{AMONG, Past, Same};
-use super::transition_repeat::changes_nothing;
 
 /// Equal answers after which a poll is stuck.
 const POLLS: usize = 10;
@@ -167,14 +166,14 @@ impl<'c> Looks<'c> {
             tell: judged.answer.known
                 && judged.answer.acknowledges
                 && judged.outcome == Outcome::Succeeded
-                && !changes_nothing(past, judged),
+                && !past.changes_nothing(judged),
             ..Self::default()
         }
     }
 
     /// Goes past a call between two repeats, newest first.
     fn pass(&mut self, past: &Past<'_>, call: &'c Call) {
-        if self.tell && self.older.is_none() && changes_nothing(past, call) {
+        if self.tell && self.older.is_none() && past.changes_nothing(call) {
             self.older = Some(call);
         }
     }

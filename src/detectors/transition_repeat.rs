@@ -206,7 +206,7 @@ impl TransitionRepeat {
     /// A6 and the first part of A7: one answer in a row, whatever is asked.
     fn same_answers(&self, past: &Past<'_>) -> Option<Finding> {
         let judged = past.judged;
-        let certain = changes_nothing(past, judged);
+        let certain = past.changes_nothing(judged);
         if !judged.answer.known || !(certain || may_change_nothing(past, judged)) {
             return None;
         }
@@ -218,7 +218,7 @@ impl TransitionRepeat {
         let mut last: Option<&Call> = None;
         let newest = past.calls.len().saturating_sub(1);
         for (index, call) in std::iter::once((newest, judged)).chain(past.back()) {
-            let looks = changes_nothing(past, call) || (!certain && may_change_nothing(past, call));
+            let looks = past.changes_nothing(call) || (!certain && may_change_nothing(past, call));
             if !looks || past.same_answer(call, judged) != Same::Yes {
                 break;
             }
@@ -308,17 +308,6 @@ impl TransitionRepeat {
         (members.len() >= DELEGATIONS)
             .then(|| self.answers_finding(past, &members, 4, "delegations"))
     }
-}
-
-/// Whether a call can only look (A6): by its role, or a command without an effect; `readOnlyHint: false` says
-/// that it cannot.
-pub(super) fn changes_nothing(past: &Past<'_>, call: &Call) -> bool {
-    call.changes.is_empty()
-        && call.more.hints.read_only != Some(false)
-        && matches!(
-            past.role(call),
-            Role::Read | Role::Poll | Role::Fetch | Role::Search | Role::Shell
-        )
 }
 
 /// How many tries with the judged answer are needed; `busy`: they came within seconds of each other.

@@ -6,7 +6,7 @@ use crate::model::{AnomalyType, Outcome};
 use super::super::failure_loop;
 use super::super::patterns;
 use super::super::repeats::{AMONG, Past, Same};
-use super::super::transition_repeat::{answers_needed, changes_nothing};
+use super::super::transition_repeat::answers_needed;
 use super::super::wording;
 use super::{Asked, of};
 
@@ -272,9 +272,9 @@ fn transitions(asked: &Asked<'_>, past: &Past<'_>) -> Vec<String> {
             settings.window
         ),
     )];
-    if changes_nothing(past, past.judged) && past.judged.answer.known {
+    if past.changes_nothing(past.judged) && past.judged.answer.known {
         let looks = past.back().take_while(|(_, call)| {
-            changes_nothing(past, call) && past.same_answer(call, past.judged) == Same::Yes
+            past.changes_nothing(call) && past.same_answer(call, past.judged) == Same::Yes
         });
         said.push(of(
             1 + looks.count(),

@@ -175,6 +175,7 @@ fn judging(
         max_clock_skew: typed.max_clock_skew,
         meters: false,
         timers: false,
+        records: false,
     };
     limits::check(entry, &sessions, problems);
     let settings = engine::Settings {

@@ -355,6 +355,7 @@ impl<'a> Builder<'a, '_> {
             },
         };
         anomaly.engine.logs = typed.iter().any(Typed::takes_findings);
+        anomaly.engine.sessions.records = typed.iter().any(Typed::reads_logs);
         let (root, purpose) = (self.root, self.purpose);
         routes::findings_arrive(root, purpose, &id, &anomaly.engine, self.problems);
         anomaly

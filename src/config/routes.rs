@@ -28,6 +28,11 @@ impl Typed {
             && (!self.processors.is_empty() || self.receivers.iter().any(is_processor))
     }
 
+    /// Whether log records that pass here are read for what they tell of agents.
+    pub(super) fn reads_logs(&self) -> bool {
+        self.signal == Signal::Logs && !self.processors.is_empty()
+    }
+
     /// Its receivers, without the processor among those of a pipeline of logs.
     pub(super) fn sources(&self) -> impl Iterator<Item = &Reference> {
         let findings = self.signal == Signal::Logs;
@@ -70,6 +75,9 @@ pub(super) fn takes(typed: &[Typed], receiver: &str) -> Takes {
     Takes {
         traces: of(Signal::Traces).0,
         logs: of(Signal::Logs).1,
+        reads_logs: typed
+            .iter()
+            .any(|one| one.reads_logs() && one.sources().any(|source| source.id == receiver)),
         metrics: of(Signal::Metrics).1,
     }
 }

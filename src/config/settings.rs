@@ -56,6 +56,8 @@ pub struct Takes {
     pub traces: bool,
     /// Ids of the exporters to which its log records go; none: they are not taken.
     pub logs: Vec<String>,
+    /// Its log records are read for what they tell of agents, by the one engine.
+    pub reads_logs: bool,
     /// Ids of the exporters to which its metrics go; none: they are not taken.
     pub metrics: Vec<String>,
 }

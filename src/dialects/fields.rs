@@ -91,6 +91,15 @@ impl<'a> Fields<'a> {
     pub(super) fn gather(
         span: &SpanView<'a>,
         table: &Table,
+        other: impl FnMut(&'a str, Value<'a>),
+    ) -> Self {
+        Self::of(span.attributes(), table, other)
+    }
+
+    /// As [`Fields::gather`], of attributes wherever they stand.
+    pub(super) fn of(
+        attributes: impl Iterator<Item = (&'a str, Value<'a>)>,
+        table: &Table,
         mut other: impl FnMut(&'a str, Value<'a>),
     ) -> Self {
         let mut fields = Self {
@@ -98,7 +107,7 @@ impl<'a> Fields<'a> {
             error_flag: false,
             hints: Hints::default(),
         };
-        for (key, value) in span.attributes().take(ATTRIBUTES) {
+        for (key, value) in attributes.take(ATTRIBUTES) {
             match table.0.get(key) {
                 Some((field, rank)) => fields.offer(*field, *rank, value),
                 None if matches!(value, Value::Bool(_)) => {

@@ -7,10 +7,13 @@
 //! own go before all of them (`configured.rs`).
 
 mod claude_code;
+mod claude_code_events;
 mod codex;
+mod codex_events;
 mod configured;
 mod convention;
 mod envelopes;
+mod events;
 mod fault;
 mod fields;
 mod flattened;
@@ -21,6 +24,7 @@ mod messages;
 mod mlflow;
 mod openinference;
 mod origin;
+mod otel_events;
 mod otel_genai;
 mod parts;
 mod printed;
@@ -37,6 +41,7 @@ mod vercel;
 
 pub use configured::Configured;
 pub use convention::{Convention, Key, Role};
+pub use events::{Event, read_event};
 pub use envelopes::{BareArguments, bare_arguments, final_answer};
 pub use messages::goal_text;
 pub use origin::{Origin, origin, resource_text};

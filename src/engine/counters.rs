@@ -3,6 +3,8 @@
 use crate::model::{AnomalyType, Severity};
 use crate::sessions::CloseReason;
 
+use super::Join;
+
 const TYPES: usize = AnomalyType::ALL.len();
 
 /// Everything counted since the start.
@@ -52,6 +54,8 @@ pub struct Counters {
     pub hold_nanos: u64,
     /// Spans judged before their time because `max_held` was reached.
     pub held_over_limit: u64,
+    /// What became of what log records told of steps, by [`Join`].
+    pub joins: [u64; Join::ALL.len()],
 }
 
 impl Counters {
@@ -93,6 +97,7 @@ impl Counters {
             hold_seconds,
             hold_nanos,
             held_over_limit,
+            joins,
         } = earlier;
         self.spans += spans;
         self.steps += steps;
@@ -120,6 +125,7 @@ impl Counters {
         add(&mut self.hold_seconds, hold_seconds);
         self.hold_nanos = self.hold_nanos.saturating_add(*hold_nanos);
         self.held_over_limit += held_over_limit;
+        add(&mut self.joins, joins);
     }
 
     pub(super) fn note_report(&mut self, anomaly: AnomalyType, severity: Severity) {

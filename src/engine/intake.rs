@@ -63,14 +63,26 @@ impl Work {
 }
 
 impl Engine {
-    pub(super) fn take_in(&mut self, reading: Reading, now: Timestamp, out: &mut Output) {
+    pub(super) fn take_in(&mut self, mut reading: Reading, now: Timestamp, out: &mut Output) {
+        if reading.tells_records() {
+            self.take_in_records(reading, now, out);
+        } else {
+            self.complete(&mut reading);
+            self.take_in_steps(reading, now, out);
+        }
+    }
+
+    /// Takes in the steps of a request, and sends its spans on.
+    pub(super) fn take_in_steps(&mut self, reading: Reading, now: Timestamp, out: &mut Output) {
         self.bodies += 1;
         self.counters.spans += u64::from(reading.spans);
         self.counters.already_marked += u64::from(reading.already_marked);
         self.known.note(&reading.told);
         self.contents.meet(&reading.coverage, now, &mut out.notices);
         if reading.steps.is_empty() {
-            out.releases.push(whole(reading.body, reading.spans));
+            if reading.spans > 0 {
+                out.releases.push(whole(reading.body, reading.spans));
+            }
             return;
         }
         for (hash, bytes) in &reading.resources {
@@ -128,10 +140,15 @@ impl Engine {
 
     fn observe(&mut self, step: &Step, work: &mut Work, now: Timestamp, out: &mut Output) {
         self.counters.steps += 1;
-        let site = Site {
-            body: work.number,
-            index: step.index,
-            marked: step.already_marked,
+        // A step told by a log record has no span that could be marked.
+        let site = if work.spans == 0 {
+            Site::GONE
+        } else {
+            Site {
+                body: work.number,
+                index: step.index,
+                marked: step.already_marked,
+            }
         };
         let opened = self.sessions.opened();
         let seen = self.sessions.observe(step, site, now);

@@ -11,6 +11,7 @@ mod due;
 mod explain;
 mod holds;
 mod intake;
+mod joins;
 mod judge;
 mod known;
 mod late;
@@ -58,11 +59,13 @@ pub use crate::policies::ignore_line;
 pub use crate::sessions::CloseReason;
 pub use content::Notice;
 pub use counters::Counters;
+pub use joins::Join;
 pub use explain::{Account, Explanation, Verdict, Watch};
 pub use settings::{Mode, Settings};
 
 use content::Contents;
 use holds::Holds;
+use joins::{Joins, Threads};
 use known::Known;
 use opinion::Strikes;
 use resources::Resources;
@@ -206,6 +209,8 @@ pub struct Engine {
     resources: Resources,
     known: Known,
     contents: Contents,
+    joins: Joins,
+    threads: Threads,
     watch: Option<Watch>,
     bodies: u64,
 }
@@ -230,6 +235,8 @@ impl Engine {
             resources: Resources::default(),
             known: Known::default(),
             contents: Contents::default(),
+            joins: Joins::default(),
+            threads: Threads::new(settings.sessions.records),
             watch: None,
             bodies: 0,
             settings,
@@ -273,6 +280,7 @@ impl Engine {
                 self.close_if_over(trace, due, out);
             }
             self.close_idle(due, out);
+            self.expire_content(due);
         }
         self.close_idle(now, out);
     }
@@ -290,15 +298,18 @@ impl Engine {
         while let Some(trace) = self.sessions.next_at_shutdown() {
             self.close(trace, CloseReason::Shutdown, now, out);
         }
+        self.give_up_content();
         self.contents.finish(&mut out.notices);
     }
 
     /// The next moment at which [`Engine::advance`] has something to do.
     pub fn next_due(&self) -> Option<Timestamp> {
-        match (self.timers.next(), self.sessions.earliest_idle()) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let due = [
+            self.timers.next(),
+            self.sessions.earliest_idle(),
+            self.joins.next_due(),
+        ];
+        due.into_iter().flatten().min()
     }
 
     /// A request was refused just now: its sender will send it again, out of order, so findings wait longer
@@ -345,7 +356,7 @@ impl Engine {
         Status {
             open_runs: self.sessions.open_runs() as u64,
             conversations: self.sessions.conversations() as u64,
-            state_bytes: self.sessions.bytes(),
+            state_bytes: self.sessions.bytes() + self.joins.bytes() as u64,
             held_spans: self.holds.len() as u64,
             held_bytes: self.holds.bytes(),
             episodes_open,

@@ -213,6 +213,9 @@ pub(crate) fn reading(steps: &[Step]) -> Reading {
         malformed: Malformed::default(),
         resources: Vec::new(),
         coverage: Vec::new(),
+        contents: Vec::new(),
+        prompts: Vec::new(),
+        sessions: Vec::new(),
     }
 }
 

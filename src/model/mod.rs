@@ -3,6 +3,7 @@
 //! Invariant: nothing here knows bytes, attribute keys, clocks or configuration.
 
 mod bill;
+mod content;
 mod effects;
 mod excerpt;
 mod finding;
@@ -23,6 +24,7 @@ mod topic;
 pub mod units;
 
 pub use bill::Bill;
+pub use content::Prompt;
 pub use effects::{
     CheckKind, Effects, Reach, Role, RootHint, Scope, Stash, Targets, Verdict, Verification, Write,
 };

@@ -10,8 +10,8 @@ use tokio::sync::Semaphore;
 
 use crate::model::{Signal, printable};
 use crate::otlp::status::PartialSuccess;
-use crate::otlp::{self, Malformed};
-use crate::steps::{self, Reader};
+use crate::otlp::{self, BodyError, Malformed, Records};
+use crate::steps::{self, Reader, Reading};
 
 use super::counters::{Counters, add};
 use super::inflate::{InflateError, Squeezed, inflate};
@@ -187,14 +187,30 @@ impl Desk {
             let records = u64::from(otlp::count_spans(&body));
             return Err(self.refuse(Signal::Logs, reason, records, counters));
         }
-        let read = otlp::read_records(body, |_| {})
+        let (read, told) = self
+            .read_records(body)
             .map_err(|error| Refusal::malformed(error.path(), &error))?;
         let partial = partial(Signal::Logs, &read.malformed);
         let records = u64::from(read.records);
+        // What they tell is taken first: a request that the engine has no room for is refused whole.
+        if let Some(told) = told {
+            self.intake
+                .try_offer(told)
+                .map_err(|reason| self.refuse(Signal::Logs, reason, records, counters))?;
+        }
         if records > 0 {
             relay.pass(read.body, records);
         }
         Ok(taken(Signal::Logs, records, partial, counters))
+    }
+
+    /// Reads log records; where that is asked for, also what they tell of agents, if anything.
+    fn read_records(&self, body: Bytes) -> Result<(Records, Option<Reading>), BodyError> {
+        if !self.routes.reads_logs {
+            return Ok((otlp::read_records(body, |_| {})?, None));
+        }
+        let (records, told) = self.with_reader(|reader| reader.read_records(body))?;
+        Ok((records, Some(told).filter(|told| !told.is_empty())))
     }
 
     fn points(

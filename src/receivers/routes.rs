@@ -15,6 +15,8 @@ pub struct Routes {
     pub traces: bool,
     /// Log records: they are passed on at once.
     pub logs: Option<Relay>,
+    /// Log records are read as well, for what they tell of agents: that goes to the engine.
+    pub reads_logs: bool,
     /// Metrics: they are passed on unread.
     pub metrics: Option<Relay>,
 }

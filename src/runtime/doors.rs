@@ -32,6 +32,7 @@ impl Outlets<'_> {
         Routes {
             traces: takes.traces,
             logs: self.relay(Signal::Logs, &takes.logs, self.logs),
+            reads_logs: takes.reads_logs,
             metrics: self.relay(Signal::Metrics, &takes.metrics, self.metrics),
         }
     }

@@ -431,6 +431,9 @@ mod tests {
             told: Vec::new(),
             resources: Vec::new(),
             coverage: Vec::new(),
+            contents: Vec::new(),
+            prompts: Vec::new(),
+            sessions: Vec::new(),
         }
     }
 

@@ -97,6 +97,11 @@ pub fn create(path: &Path) -> Result<File, FileError> {
     File::create(path).map_err(|source| failed("create", path, source))
 }
 
+/// Whether a path is a file that can be read again: no pipe, no device.
+pub fn is_regular(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|of| of.is_file())
+}
+
 /// Whether both are one file, by whatever names. What does not exist is no file.
 pub fn same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();

@@ -13,6 +13,8 @@ use super::{Pending, Run, Seen, Sessions, Site, Turn};
 
 /// After its root has been judged a run stays open this long for stragglers.
 const CLOSE_AFTER_ROOT: Duration = Duration::from_secs(2);
+/// The same where log records tell of steps: an SDK's batch of 5 s and one.
+const CLOSE_AFTER_ROOT_WITH_RECORDS: Duration = Duration::from_secs(6);
 /// A refusal makes retries, and so disorder, likely for this long.
 const REFUSAL_MEMORY: Duration = Duration::from_secs(60);
 
@@ -185,6 +187,11 @@ impl Sessions {
             .is_some_and(|at| now.since(at) < REFUSAL_MEMORY);
         let settle = self.settings.settle;
         let source = self.settings.source;
+        let linger = if self.settings.records {
+            CLOSE_AFTER_ROOT_WITH_RECORDS
+        } else {
+            CLOSE_AFTER_ROOT
+        };
         let Some(run) = self.runs.get_mut(&key) else {
             return Seen::Plain;
         };
@@ -192,11 +199,11 @@ impl Sessions {
         let root = step.parent.is_none() && matches!(step.action, Action::AgentRun(_));
         if root {
             run.close_at = Some(
-                now.plus(CLOSE_AFTER_ROOT)
+                now.plus(linger)
                     .max(run.close_at.unwrap_or_default()),
             );
         } else if let Some(close_at) = run.close_at {
-            run.close_at = Some(close_at.max(now.plus(CLOSE_AFTER_ROOT)));
+            run.close_at = Some(close_at.max(now.plus(linger)));
         }
         let (lane, order, is_call, is_claim) = match taken {
             Taken::Call { lane, order } => (lane, order, true, false),

@@ -7,6 +7,7 @@ mod agent_lane;
 mod arrival;
 mod attribution;
 mod calls;
+mod content;
 mod conversation;
 mod facts;
 mod idle;
@@ -30,6 +31,7 @@ use crate::lanes::{Ledger, Meter, Names};
 use crate::model::{Link, Timestamp, TraceId};
 
 pub use agent_lane::{AgentLane, LaneKey};
+pub use content::Learned;
 pub use conversation::{Conversation, ConversationId};
 pub use run::{Lacks, Pending, Run, Site, Tally};
 pub use settings::{ConversationLimits, RunLimits, Settings, Settle, Turn};

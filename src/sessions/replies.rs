@@ -107,7 +107,7 @@ impl Run {
     }
 
     /// Takes from the second span of an answer what the first one did not tell.
-    fn learn_from(
+    pub(super) fn learn_from(
         &mut self,
         arrived: Arrived<'_>,
         model: &ModelCall,

@@ -31,6 +31,9 @@ pub struct Settings {
     pub meters: bool,
     /// Runs are watched by timers: a budget of time is set. Set by the engine as well.
     pub timers: bool,
+    /// Log records bring content of steps, and come later than these: a run stays open for as long as they are
+    /// gathered. Set from the pipelines.
+    pub records: bool,
 }
 
 impl Default for Settings {
@@ -47,6 +50,7 @@ impl Default for Settings {
             max_clock_skew: Duration::from_secs(300),
             meters: false,
             timers: false,
+            records: false,
         }
     }
 }

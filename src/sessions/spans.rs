@@ -41,6 +41,11 @@ impl Spans {
         true
     }
 
+    /// Whether a span has been seen as a step.
+    pub(super) fn saw(&self, span: SpanId) -> bool {
+        self.seen.contains(&span)
+    }
+
     /// The spans seen, for when the run is closed.
     pub(super) fn into_seen(self) -> Vec<SpanId> {
         self.seen

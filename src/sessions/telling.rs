@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use crate::lanes::{Cost, Ledger, Order, Spent};
-use crate::model::{Member, SpanId, Step, Timestamp, Usage};
+use crate::model::{Member, ModelCall, SpanId, Step, Timestamp, Usage};
 
 use super::Run;
 use super::observe::Arrived;
@@ -129,6 +129,22 @@ impl Run {
         };
         self.remember(telling);
         heard
+    }
+
+    /// The step that stands for the answer that a span told.
+    pub(super) fn known_as(&self, span: SpanId) -> Option<Asker> {
+        let mut told = self.told.iter().rev();
+        told.find(|one| one.span == span).map(|one| one.known)
+    }
+
+    /// Notes what an answer says of which its span told nothing: spans still to come are held against that.
+    pub(super) fn note_said(&mut self, span: SpanId, model: &ModelCall) {
+        let silent = |one: &Telling| one.said.is_some_and(|said| said.is_silent());
+        for one in self.told.iter_mut().filter(|one| one.span == span) {
+            if silent(one) {
+                one.said = Some(Said::of(model));
+            }
+        }
     }
 
     /// Holds a span against those remembered: takes off what they told, and returns the answer that it repeats.

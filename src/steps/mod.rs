@@ -10,6 +10,7 @@ mod coverage;
 mod names;
 mod outcome;
 mod reader;
+mod records;
 mod reply;
 mod senders;
 mod settings;

@@ -8,8 +8,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::actions::{self, Scripts};
 use crate::dialects::{self, Configured, Origin, Part, Raw};
 use crate::fingerprints;
-use crate::model::{Action, Link, Name, Places, Service, Step, TraceId};
-use crate::otlp::{self, BodyError, Malformed, Seen, StatusCode, Value};
+use crate::model::{
+    Action, Link, Name, Places, Prompt, Service, SpanId, Step, Timestamp, TraceId,
+};
+use crate::otlp::{self, BodyError, Malformed, ResourceView, ScopeView, Seen, StatusCode, Value};
 
 use super::caches::Caches;
 use super::coverage::{Coverage, Coverages};
@@ -38,6 +40,27 @@ pub struct Reading {
     pub resources: Vec<(u64, Bytes)>,
     /// What of their content the senders sent.
     pub coverage: Vec<Coverage>,
+    /// Content that log records tell of spans: [`Step::trace`] and [`Step::span`] say of which.
+    pub contents: Vec<Step>,
+    /// Users that have spoken in sessions told by log records.
+    pub prompts: Vec<Prompt>,
+    /// Traces of steps and contents here that are none: each stands for a session told by log records alone.
+    pub sessions: Vec<TraceId>,
+}
+
+impl Reading {
+    /// Whether log records were read, and no spans.
+    pub fn tells_records(&self) -> bool {
+        self.spans == 0 && self.body.is_empty()
+    }
+
+    /// Whether there is nothing in it for the engine.
+    pub fn is_empty(&self) -> bool {
+        self.spans == 0
+            && self.steps.is_empty()
+            && self.contents.is_empty()
+            && self.prompts.is_empty()
+    }
 }
 
 /// Reads bodies. One for each reading task: it keeps buffers and caches.
@@ -55,8 +78,8 @@ pub struct Reader {
     audiences: Audiences,
     dialects: Configured,
     sender: Option<Sender>,
-    senders: Senders,
-    coverages: Coverages,
+    pub(super) senders: Senders,
+    pub(super) coverages: Coverages,
     /// How many steps the body before held: room for as many is made at once.
     expected: usize,
 }
@@ -64,14 +87,14 @@ pub struct Reader {
 /// Most steps that room is made for before they come.
 const EXPECTED: usize = 1024;
 
-/// The resource of the spans being read, with its names made.
+/// The resource of what is being read, with its names made.
 #[derive(Clone, Debug)]
-struct Sender {
+pub(super) struct Sender {
     /// Where its first attribute lies: tells resources of one body apart.
     place: usize,
-    service: Service,
+    pub(super) service: Service,
     working_directory: Option<Name>,
-    session: Option<Name>,
+    pub(super) session: Option<Name>,
     hash: u64,
     audience: u64,
     /// Where its agents may write.
@@ -112,10 +135,7 @@ impl Reader {
         let mut links = Vec::new();
         let mut already_marked = 0u32;
         let mut told = Vec::new();
-        // Places in the body before mean nothing in this one.
-        self.sender = None;
-        self.senders.begin();
-        self.coverages.take();
+        self.begin();
         let dialects = self.dialects.clone();
         let readout = otlp::read(body, |seen| {
             let said = dialects::read(seen, &dialects);
@@ -127,14 +147,14 @@ impl Reader {
             match said.raw {
                 Some(raw) if raw.part != Part::TransportDuplicate => {
                     let step = self.step(seen, raw, said.marked);
-                    if let Some(coverage) = self.coverage(seen) {
+                    if let Some(coverage) = self.coverage(Whence::of(seen)) {
                         coverage.count(&step, said.by);
                     }
                     steps.push(step);
                 }
                 raw => {
                     if raw.is_none()
-                        && let Some(coverage) = self.coverage(seen)
+                        && let Some(coverage) = self.coverage(Whence::of(seen))
                     {
                         coverage.others += 1;
                     }
@@ -158,12 +178,46 @@ impl Reader {
             told,
             resources: self.senders.end(),
             coverage: self.coverages.take(),
+            contents: Vec::new(),
+            prompts: Vec::new(),
+            sessions: Vec::new(),
         })
     }
 
+    /// Forgets what belongs to the body before: its places mean nothing in the next one.
+    pub(super) fn begin(&mut self) {
+        self.sender = None;
+        self.senders.begin();
+        self.coverages.take();
+    }
+
     fn step(&mut self, seen: &Seen<'_>, raw: Raw<'_>, already_marked: bool) -> Step {
-        let sender = self.sender(seen);
         let span = seen.span;
+        let whence = Whence::of(seen);
+        let read = |key: &str| text_of(seen.span.attributes(), key);
+        Step {
+            index: seen.index,
+            trace: span.trace_id(),
+            span: span.span_id(),
+            parent: span.parent_span_id(),
+            start: span.start(),
+            end: span.end(),
+            already_marked,
+            status_unset: span.status().code == StatusCode::Unset,
+            ..self.told(whence, raw, (span.trace_id(), span.span_id()), read)
+        }
+    }
+
+    /// A step as far as its dialect tells it: its place among others is for the caller to say. `attribute` finds a
+    /// text of its carrier.
+    pub(super) fn told<'t>(
+        &mut self,
+        whence: Whence<'t>,
+        raw: Raw<'_>,
+        ids: (TraceId, SpanId),
+        attribute: impl Fn(&str) -> Option<&'t str>,
+    ) -> Step {
+        let sender = self.sender(whence.resource);
         let agent = raw.agent.as_deref().map(|agent| self.names.name(agent));
         let conversation = raw
             .conversation
@@ -177,7 +231,7 @@ impl Reader {
                     usage = Default::default();
                 }
                 let cwd = sender.working_directory.as_deref();
-                let places = self.places(seen, &sender);
+                let places = self.places(whence.resource, attribute, &sender);
                 call::read(self, raw, cwd, &places)
             }
             Part::ModelCall => Action::ModelCall(Box::new(reply::model_call(self, raw))),
@@ -186,28 +240,33 @@ impl Reader {
             }
         };
         Step {
-            index: seen.index,
-            trace: span.trace_id(),
-            span: span.span_id(),
-            parent: span.parent_span_id(),
-            start: span.start(),
-            end: span.end(),
+            index: 0,
+            trace: ids.0,
+            span: ids.1,
+            parent: None,
+            start: Timestamp::ZERO,
+            end: Timestamp::ZERO,
             resource: sender.hash,
             audience: sender.audience,
-            scope: xxh3_64(seen.scope.name().as_bytes()),
+            scope: xxh3_64(whence.scope.name().as_bytes()),
             service: sender.service,
             agent,
             conversation,
             working_directory: sender.working_directory,
-            already_marked,
-            status_unset: span.status().code == StatusCode::Unset,
+            already_marked: false,
+            status_unset: false,
             usage,
             action,
         }
     }
 
-    /// Where the agent of a span may write.
-    fn places(&self, seen: &Seen<'_>, sender: &Sender) -> Arc<Places> {
+    /// Where the agent of a step may write.
+    fn places<'t>(
+        &self,
+        resource: &ResourceView<'t>,
+        attribute: impl Fn(&str) -> Option<&'t str>,
+        sender: &Sender,
+    ) -> Arc<Places> {
         let roots = self.tools.workspace.root.as_ref();
         if !roots.is_some_and(actions::Roots::reads_spans) {
             return Arc::clone(&sender.places);
@@ -216,26 +275,26 @@ impl Reader {
             &self.tools,
             &self.watch,
             sender.working_directory.as_deref(),
-            |key| text_of(seen.resource.attributes(), key),
-            |key| text_of(seen.span.attributes(), key),
+            |key| text_of(resource.attributes(), key),
+            attribute,
         ))
     }
 
-    /// Where the content of a span is counted.
-    fn coverage(&mut self, seen: &Seen<'_>) -> Option<&mut Coverage> {
-        let scope = seen.scope.name();
-        let place = (place_of(seen), scope.as_ptr().addr());
+    /// Where the content of what stands here is counted.
+    pub(super) fn coverage(&mut self, whence: Whence<'_>) -> Option<&mut Coverage> {
+        let scope = whence.scope.name();
+        let place = (place_of(whence.resource), scope.as_ptr().addr());
         if !self.coverages.turn_to(place) {
-            let service = self.sender(seen).service;
+            let service = self.sender(whence.resource).service;
             let scope = self.names.name(scope);
             self.coverages.open(place, service, scope);
         }
         self.coverages.current()
     }
 
-    /// Who sent the span. Read once for all spans of a resource.
-    fn sender(&mut self, seen: &Seen<'_>) -> Sender {
-        let place = place_of(seen);
+    /// Who sent it. Read once for all that a resource holds.
+    pub(super) fn sender(&mut self, resource: &ResourceView<'_>) -> Sender {
+        let place = place_of(resource);
         if let Some(sender) = self.sender.as_ref().filter(|sender| sender.place == place) {
             return sender.clone();
         }
@@ -245,7 +304,7 @@ impl Reader {
             working_directory,
             session,
             hash,
-        } = dialects::origin(seen.resource);
+        } = dialects::origin(resource);
         let sender = Sender {
             place,
             service: Service {
@@ -255,29 +314,45 @@ impl Reader {
             working_directory: working_directory.map(|path| self.names.name(path)),
             session: session.map(|id| self.names.name(id)),
             hash,
-            audience: self.audiences.of(seen.resource),
+            audience: self.audiences.of(resource),
             places: Arc::new(actions::places(
                 &self.tools,
                 &self.watch,
                 working_directory,
-                |key| text_of(seen.resource.attributes(), key),
+                |key| text_of(resource.attributes(), key),
                 |_| None,
             )),
         };
-        self.senders.meet(sender.hash, seen.resource);
+        self.senders.meet(sender.hash, resource);
         self.sender = Some(sender.clone());
         sender
     }
 }
 
-/// Where the first attribute of a span's resource lies.
-fn place_of(seen: &Seen<'_>) -> usize {
-    let first = seen.resource.attributes().next();
+/// Where something stands: its resource and its scope.
+#[derive(Clone, Copy)]
+pub(super) struct Whence<'s> {
+    pub(super) resource: &'s ResourceView<'s>,
+    pub(super) scope: &'s ScopeView<'s>,
+}
+
+impl<'s> Whence<'s> {
+    fn of(seen: &Seen<'s>) -> Self {
+        Self {
+            resource: seen.resource,
+            scope: seen.scope,
+        }
+    }
+}
+
+/// Where the first attribute of a resource lies.
+fn place_of(resource: &ResourceView<'_>) -> usize {
+    let first = resource.attributes().next();
     first.map_or(0, |(key, _)| key.as_ptr().addr())
 }
 
 /// An attribute that is a text.
-fn text_of<'a>(
+pub(super) fn text_of<'a>(
     mut attributes: impl Iterator<Item = (&'a str, Value<'a>)>,
     key: &str,
 ) -> Option<&'a str> {

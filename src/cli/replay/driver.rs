@@ -43,6 +43,41 @@ impl Driver {
         }
     }
 
+    /// Notes that log records are among what is still to be judged, and what those of one request tell of spans, unless
+    /// it says when it arrived: which of the two came first is not known then, and spans do not wait for content.
+    pub(crate) fn foresee_records(&mut self, body: Bytes, received: Option<Timestamp>) {
+        self.engine.expect_records();
+        if received.is_none()
+            && let Ok((_, reading)) = self.reader.read_records(body)
+        {
+            self.engine.foresee_contents(reading.contents, self.now);
+        }
+    }
+
+    /// Judges what the log records of one request tell. Content of spans was taken ahead where it has no stamp.
+    ///
+    /// # Errors
+    /// The body is no request.
+    pub(crate) fn feed_records(
+        &mut self,
+        body: Bytes,
+        received: Option<Timestamp>,
+        mut see: impl FnMut(&Step),
+        out: &mut Output,
+    ) -> Result<Fed, crate::otlp::BodyError> {
+        let (records, mut reading) = self.reader.read_records(body)?;
+        if received.is_none() {
+            reading.contents.clear();
+        }
+        let fed = Fed {
+            spans: 0,
+            malformed: records.malformed.total(),
+            first_malformed: records.malformed.first.clone(),
+        };
+        self.judge(reading, received, &mut see, out);
+        Ok(fed)
+    }
+
     /// Judges one request. Without a stamp of its arrival its steps are taken in before the timers that it
     /// makes due, as the recording does not say what came first. `see` is shown every step read.
     ///
@@ -61,7 +96,18 @@ impl Driver {
             malformed: reading.malformed.total(),
             first_malformed: reading.malformed.first.clone(),
         };
-        reading.steps.iter().for_each(&mut see);
+        self.judge(reading, received, &mut see, out);
+        Ok(fed)
+    }
+
+    fn judge(
+        &mut self,
+        reading: Reading,
+        received: Option<Timestamp>,
+        see: &mut impl FnMut(&Step),
+        out: &mut Output,
+    ) {
+        reading.steps.iter().for_each(see);
         match received {
             Some(received) => {
                 self.now = self.now.max(received);
@@ -73,7 +119,6 @@ impl Driver {
                 self.engine.advance(self.now, out);
             }
         }
-        Ok(fed)
     }
 
     /// The end of the input: every wait is over.

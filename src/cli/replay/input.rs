@@ -1,8 +1,9 @@
-//! Recorded spans in the forms in which people have them, as bodies with their arrival.
+//! Recorded spans and log records in the forms in which people have them, as bodies with their arrival.
 //!
 //! Taken are: OTLP/JSON objects one after another in any layout; the same inside
 //! `{"receivedUnixNano", "request"}`; the wrappers of Jaeger's and Tempo's query APIs; one binary request a
-//! file (`.pb`, `.binpb`); each plain, gzip or zstd, told by its first bytes.
+//! file (`.pb`, `.binpb`); each plain, gzip or zstd, told by its first bytes. A request of log records is one that
+//! holds `resourceLogs`, or whose file is named `*.logs.*`.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +12,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::model::{SYNTHETIC, Timestamp};
+use crate::model::{SYNTHETIC, Signal, Timestamp};
 use crate::otlp::json;
 use crate::runtime::files;
 
@@ -25,6 +26,8 @@ const INPUT_MAX: u64 = 4 << 30;
 pub(super) struct Recorded {
     /// The request in protobuf.
     pub(super) body: Bytes,
+    /// What it holds: spans or log records.
+    pub(super) signal: Signal,
     /// When it arrived, where the recording says so.
     pub(super) received: Option<Timestamp>,
     /// Line of its input on which it begins; 1 for binary input.
@@ -43,7 +46,8 @@ pub(super) struct Unreadable {
 /// Which time an input is gone through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// To see what spans of our own tell of those before them: only where there are some.
+    /// To see what spans of our own tell of those before them, and what log records tell of spans in the same input:
+    /// only where there are some.
     Ahead,
     /// To be judged.
     Judge,
@@ -57,39 +61,59 @@ pub(super) fn read(
     path: &Path,
     mut each: impl FnMut(Pass, Result<Recorded, Unreadable>),
 ) -> Result<(), String> {
+    passes(path, [Pass::Ahead, Pass::Judge], &mut each)
+}
+
+/// Hands the records of an input to `each` ahead of all others.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_ahead(
+    path: &Path,
+    mut each: impl FnMut(Result<Recorded, Unreadable>),
+) -> Result<(), String> {
+    passes(path, [Pass::Ahead], &mut |_, item| each(item))
+}
+
+fn passes<const N: usize>(
+    path: &Path,
+    passes: [Pass; N],
+    each: &mut impl FnMut(Pass, Result<Recorded, Unreadable>),
+) -> Result<(), String> {
     let squeezed = files::read(path, INPUT_MAX).map_err(|error| error.without_path())?;
     let (bytes, broken) = inflate(squeezed);
     let name = path.to_string_lossy();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    if name
-        .rsplit('/')
-        .next()
-        .is_some_and(|file| file.contains(".logs."))
-    {
-        // Logs carry no spans; the detectors see them once their dialects are read.
-        return broken;
-    }
-    let ahead = memchr::memmem::find(&bytes, SYNTHETIC.as_bytes()).is_some();
+    let file = name.rsplit('/').next();
+    let logs = file.is_some_and(|file| file.contains(".logs."));
+    let ahead = logs
+        || [SYNTHETIC, RESOURCE_LOGS]
+            .iter()
+            .any(|word| memchr::memmem::find(&bytes, word.as_bytes()).is_some());
+    let due = passes.into_iter();
+    let due = due.filter(|pass| ahead || *pass == Pass::Judge);
     if name.ends_with(".pb") || name.ends_with(".binpb") {
         broken?;
         let body = Bytes::from(bytes);
-        let recorded = |body: &Bytes| Recorded {
-            body: body.clone(),
-            received: None,
-            line: 1,
-        };
-        if ahead {
-            each(Pass::Ahead, Ok(recorded(&body)));
+        for pass in due {
+            let recorded = Recorded {
+                body: body.clone(),
+                signal: if logs { Signal::Logs } else { Signal::Traces },
+                received: None,
+                line: 1,
+            };
+            each(pass, Ok(recorded));
         }
-        each(Pass::Judge, Ok(recorded(&body)));
         return Ok(());
     }
-    if ahead {
-        records(&bytes, |item| each(Pass::Ahead, item));
+    for pass in due {
+        records(&bytes, logs, |item| each(pass, item));
     }
-    records(&bytes, |item| each(Pass::Judge, item));
     broken
 }
+
+/// The member that tells a request of log records.
+const RESOURCE_LOGS: &str = "resourceLogs";
 
 /// What could be inflated, and what kept the rest from it: a recording that breaks off is read up to there.
 fn inflate(bytes: Vec<u8>) -> (Vec<u8>, Result<(), String>) {
@@ -119,7 +143,7 @@ fn inflate(bytes: Vec<u8>) -> (Vec<u8>, Result<(), String>) {
 const FAR_AT_MOST: u32 = 32;
 
 /// The JSON values of a text. After a broken one reading goes on at the next line that begins with `{`.
-fn records(text: &[u8], mut each: impl FnMut(Result<Recorded, Unreadable>)) {
+fn records(text: &[u8], logs: bool, mut each: impl FnMut(Result<Recorded, Unreadable>)) {
     let mut at = 0;
     let mut line = 1;
     let mut far = 0;
@@ -135,7 +159,7 @@ fn records(text: &[u8], mut each: impl FnMut(Result<Recorded, Unreadable>)) {
         }
         let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
         let (item, consumed) = match stream.next() {
-            Some(Ok(value)) => (record(value.get(), line), stream.byte_offset()),
+            Some(Ok(value)) => (record(value.get(), logs, line), stream.byte_offset()),
             Some(Err(error)) => {
                 far += u32::from(error.line() > 1);
                 let what = format!("no JSON: {error}");
@@ -174,7 +198,7 @@ struct Envelope<'a> {
     request: Option<&'a RawValue>,
 }
 
-fn record(text: &str, line: usize) -> Result<Recorded, Unreadable> {
+fn record(text: &str, logs: bool, line: usize) -> Result<Recorded, Unreadable> {
     let unreadable = |what: String| Unreadable { line, what };
     if !text.starts_with('{') {
         return Err(unreadable("no OTLP request: must be an object".to_owned()));
@@ -189,13 +213,34 @@ fn record(text: &str, line: usize) -> Result<Recorded, Unreadable> {
     };
     let request = envelope.request.map_or(text, RawValue::get);
     let request = wrappers::unwrap(request).map_err(unreadable)?;
-    let body =
-        json::transcode(request.as_bytes()).map_err(|error| unreadable(error.to_string()))?;
+    let signal = if logs || holds_logs(&request) {
+        Signal::Logs
+    } else {
+        Signal::Traces
+    };
+    let (body, _) = json::transcode_with_hint(signal, request.as_bytes())
+        .map_err(|error| unreadable(error.to_string()))?;
     Ok(Recorded {
         body,
+        signal,
         received,
         line,
     })
+}
+
+/// Whether a request is one of log records.
+fn holds_logs(request: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Members<'a> {
+        #[serde(rename = "resourceLogs", default, borrow)]
+        logs: Option<&'a RawValue>,
+        #[serde(rename = "resourceSpans", default, borrow)]
+        spans: Option<&'a RawValue>,
+    }
+    // The word may stand in a text.
+    memchr::memmem::find(request.as_bytes(), RESOURCE_LOGS.as_bytes()).is_some()
+        && serde_json::from_str::<Members<'_>>(request)
+            .is_ok_and(|members| members.logs.is_some() && members.spans.is_none())
 }
 
 /// A number of nanoseconds, as a number or a string.
@@ -212,7 +257,7 @@ mod tests {
 
     fn lines(text: &str) -> Vec<String> {
         let mut out = Vec::new();
-        records(text.as_bytes(), |item| {
+        records(text.as_bytes(), false, |item| {
             out.push(match item {
                 Ok(recorded) => format!("{} ok {:?}", recorded.line, recorded.received),
                 Err(unreadable) => format!("{} bad", unreadable.line),
@@ -273,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_no_object_is_told_so() {
         for text in ["1", "[]", "[[[]]]", "\"x\"", "null", "true"] {
-            let unreadable = record(text, 1).unwrap_err();
+            let unreadable = record(text, false, 1).unwrap_err();
             assert_eq!(unreadable.what, "no OTLP request: must be an object");
         }
     }

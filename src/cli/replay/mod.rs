@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use crate::config::Purpose;
 use crate::engine::Output;
-use crate::model::AnomalyType;
+use crate::model::{AnomalyType, Signal};
 use crate::runtime::files;
 use crate::steps::Reader;
 
@@ -60,7 +60,9 @@ pub(super) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
         printer: Printer::new(arguments)?,
         out: Output::default(),
         read: Read::default(),
+        looked_ahead: false,
     };
+    replay.look_ahead(&arguments.inputs);
     for path in &arguments.inputs {
         replay.read(path)?;
     }
@@ -109,18 +111,41 @@ struct Replay {
     printer: Printer,
     out: Output,
     read: Read,
+    /// The inputs that are files were gone through for their log records.
+    looked_ahead: bool,
 }
 
 impl Replay {
+    /// Log records may stand in another input than the spans that they tell of. What cannot be read is told when its
+    /// turn comes; what comes in by a pipe can be read but once.
+    fn look_ahead(&mut self, inputs: &[std::path::PathBuf]) {
+        let files = inputs.iter().filter(|path| files::is_regular(path));
+        for path in files.filter(|_| inputs.len() > 1) {
+            let driver = &mut self.driver;
+            let _ = input::read_ahead(path, |item| match item {
+                Ok(recorded) if recorded.signal == Signal::Logs => {
+                    driver.foresee_records(recorded.body, recorded.received);
+                }
+                _ => {}
+            });
+        }
+        self.looked_ahead = inputs.len() > 1;
+    }
+
     fn read(&mut self, path: &std::path::Path) -> Result<(), Failure> {
         let name = if path == std::path::Path::new("-") {
             "stdin".to_owned()
         } else {
             path.display().to_string()
         };
+        let looked_ahead = self.looked_ahead && files::is_regular(path);
         let mut failed: Result<(), Failure> = Ok(());
         let read = input::read(path, |pass, item| match (pass, item) {
-            (input::Pass::Ahead, Ok(recorded)) => self.driver.foresee(recorded.body),
+            (input::Pass::Ahead, Ok(recorded)) => match recorded.signal {
+                Signal::Traces | Signal::Metrics => self.driver.foresee(recorded.body),
+                Signal::Logs if looked_ahead => {}
+                Signal::Logs => (self.driver).foresee_records(recorded.body, recorded.received),
+            },
             // It is told when its turn comes.
             (input::Pass::Ahead, Err(_)) => {}
             (input::Pass::Judge, item) if failed.is_ok() => failed = self.record(&name, item),
@@ -148,12 +173,12 @@ impl Replay {
             }
         };
         let printer = &mut self.printer;
-        let fed = self.driver.feed(
-            recorded.body,
-            recorded.received,
-            |step| printer.see(step),
-            &mut self.out,
-        );
+        let (body, received) = (recorded.body, recorded.received);
+        let see = |step: &crate::model::Step| printer.see(step);
+        let fed = match recorded.signal {
+            Signal::Logs => (self.driver).feed_records(body, received, see, &mut self.out),
+            _ => self.driver.feed(body, received, see, &mut self.out),
+        };
         match fed {
             Ok(fed) => {
                 self.read.spans += u64::from(fed.spans);

@@ -1,7 +1,7 @@
 //! What the engine counts and has open.
 
 use crate::control::metrics::{Catalogue, Kind, Value};
-use crate::engine::{CloseReason, Counters, Engine};
+use crate::engine::{CloseReason, Counters, Engine, Join};
 use crate::model::{AnomalyType, Severity};
 
 use super::super::engine_task::{Handle, Snapshot};
@@ -128,6 +128,22 @@ pub(super) fn add(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
     content(catalogue, engine);
     closed(catalogue, engine);
     holds(catalogue, engine);
+    joins(catalogue, engine);
+}
+
+fn joins(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
+    let of = engine.clone();
+    catalogue.add(
+        Kind::Counter,
+        "sentinel_log_events",
+        "What log records tell of agents' steps, by what became of it",
+        move |observe| {
+            let joins = of.snapshot().counters.joins;
+            for (join, count) in Join::ALL.iter().zip(joins) {
+                observe(&[("outcome", join.name())], Value::Count(count));
+            }
+        },
+    );
 }
 
 fn items(catalogue: &mut Catalogue, engine: &Handle<Engine>) {

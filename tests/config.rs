@@ -300,11 +300,13 @@ service:
     let ids = |ids: &[&str]| -> Vec<String> { ids.iter().map(|id| (*id).to_owned()).collect() };
     let one = config::Takes {
         traces: true,
+        reads_logs: false,
         logs: ids(&["debug/a", "debug/b"]),
         metrics: Vec::new(),
     };
     let two = config::Takes {
         traces: false,
+        reads_logs: true,
         logs: ids(&["debug/a", "debug/b", "debug"]),
         metrics: ids(&["debug"]),
     };

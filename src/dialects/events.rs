@@ -95,7 +95,9 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 pub fn read_event<'a>(seen: &SeenRecord<'a>) -> Option<(&'static str, Event<'a>)> {
     let record = seen.record;
     // The name stands in its field, in an attribute (P29), or is all the body says.
-    let attribute = record.attribute("event.name").and_then(|name| name.as_str());
+    let attribute = record
+        .attribute("event.name")
+        .and_then(|name| name.as_str());
     let names = [Some(record.event_name()), attribute, record.body().as_str()];
     for name in names.into_iter().flatten() {
         let told = |kind| Told { seen, kind };

@@ -41,8 +41,8 @@ mod vercel;
 
 pub use configured::Configured;
 pub use convention::{Convention, Key, Role};
-pub use events::{Event, read_event};
 pub use envelopes::{BareArguments, bare_arguments, final_answer};
+pub use events::{Event, read_event};
 pub use messages::goal_text;
 pub use origin::{Origin, origin, resource_text};
 pub use raw::{Definitions, Fault, Input, Part, Raw, RawCall, Reply, Text};

@@ -11,7 +11,7 @@ use super::json::{pick, write_text};
 use super::messages;
 use super::otel_genai::finish_reason;
 use super::parts::{self, Whose, value_text};
-use super::raw::{Definitions, Input, Part, Raw, Reply, Text, own};
+use super::raw::{Definitions, Input, Part, Raw, Reply, Text};
 use super::responses;
 use super::values;
 
@@ -67,9 +67,7 @@ fn details<'a>(told: Told<'_, 'a>) -> Option<Raw<'a>> {
         ..Raw::default()
     };
     let said = [0, 1, 2, 3, 4].map(|at| MEMBERS.get(at).and_then(|key| told.text(key)));
-    let tools = told
-        .get("gen_ai.tool.definitions")
-        .and_then(definitions_in);
+    let tools = told.get("gen_ai.tool.definitions").and_then(definitions_in);
     let [output, input, definitions, arguments, result] = match told.body() {
         Value::Str(body) if said.iter().all(Option::is_none) => {
             pick(body, MEMBERS).map(|found| found.map(value_text))
@@ -175,7 +173,7 @@ fn encoded(value: Value<'_>) -> Option<Text<'_>> {
         return values::text(value);
     };
     if text.starts_with(['[', '{', '"']) {
-        return Some(Cow::Borrowed(text)).map(own);
+        return Some(Cow::Borrowed(text));
     }
     let mut json = String::new();
     write_text(text, &mut json);

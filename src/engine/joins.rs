@@ -252,14 +252,14 @@ impl Engine {
         }
     }
 
-    /// Takes in what log records tell: content of spans, and steps of sessions that have none.
-    pub(super) fn take_in_records(&mut self, mut reading: Reading, now: Timestamp, out: &mut Output) {
+    /// Gives the steps of sessions that only log records tell of to the turns of these, and leaves those to spans that
+    /// spans tell. Done once it changes nothing more.
+    pub fn place(&mut self, reading: &mut Reading) {
         self.threads.expected = true;
-        for prompt in &reading.prompts {
-            self.threads.note(prompt);
+        for prompt in reading.prompts.drain(..) {
+            self.threads.note(&prompt);
         }
         let sessions = std::mem::take(&mut reading.sessions);
-        let contents = std::mem::take(&mut reading.contents);
         let mut steps = std::mem::take(&mut reading.steps);
         steps.retain_mut(|step| {
             let alone = sessions.contains(&step.trace);
@@ -271,10 +271,23 @@ impl Engine {
             if alone {
                 step.trace = self.threads.turn(step.trace, step.end);
             }
-            self.count(Join::Alone, 1);
             true
         });
         reading.steps = steps;
+        reading.sessions = sessions;
+    }
+
+    /// Takes in what log records tell: content of spans, and steps of sessions that have none.
+    pub(super) fn take_in_records(
+        &mut self,
+        mut reading: Reading,
+        now: Timestamp,
+        out: &mut Output,
+    ) {
+        self.place(&mut reading);
+        let sessions = std::mem::take(&mut reading.sessions);
+        let contents = std::mem::take(&mut reading.contents);
+        self.count(Join::Alone, reading.steps.len() as u64);
         self.take_in_steps(reading, now, out);
         for content in contents {
             let session = sessions.contains(&content.trace).then_some(content.trace);

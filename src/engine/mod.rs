@@ -59,8 +59,8 @@ pub use crate::policies::ignore_line;
 pub use crate::sessions::CloseReason;
 pub use content::Notice;
 pub use counters::Counters;
-pub use joins::Join;
 pub use explain::{Account, Explanation, Verdict, Watch};
+pub use joins::Join;
 pub use settings::{Mode, Settings};
 
 use content::Contents;

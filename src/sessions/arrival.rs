@@ -198,10 +198,7 @@ impl Sessions {
         self.superseded.append(&mut run.freed);
         let root = step.parent.is_none() && matches!(step.action, Action::AgentRun(_));
         if root {
-            run.close_at = Some(
-                now.plus(linger)
-                    .max(run.close_at.unwrap_or_default()),
-            );
+            run.close_at = Some(now.plus(linger).max(run.close_at.unwrap_or_default()));
         } else if let Some(close_at) = run.close_at {
             run.close_at = Some(close_at.max(now.plus(linger)));
         }

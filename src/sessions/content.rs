@@ -97,7 +97,9 @@ impl Run {
         match &content.action {
             Action::ModelCall(told) => {
                 let (known, lane) = self.reply_told_by(content.span)?;
-                self.learn_answer(content, told, known, lane, source, names, ledger, &mut again);
+                self.learn_answer(
+                    content, told, known, lane, source, names, ledger, &mut again,
+                );
             }
             Action::ToolCall(told) => {
                 let place = self.call_told_by(content.span)?;
@@ -277,7 +279,9 @@ impl Run {
 
     /// Lets a step wait for judgement again, unless it still waits for the first.
     fn wait_again(&mut self, again: Again, at: At) {
-        let due = at.now.plus(self.settle_time(at.settle, again.is_claim, false));
+        let due = at
+            .now
+            .plus(self.settle_time(at.settle, again.is_claim, false));
         let same = |other: &&mut Pending| other.order == again.order;
         if let Some(waiting) = self.pending.iter_mut().find(same) {
             waiting.is_claim |= again.is_claim;

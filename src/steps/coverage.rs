@@ -165,6 +165,26 @@ impl Coverage {
         }
     }
 
+    /// Counts content that was told apart from its step: what was lacking there is not lacking.
+    pub(super) fn count_content(&mut self, content: &Step) {
+        let lacks = self.lacks;
+        match &content.action {
+            Action::ToolCall(call) => {
+                self.note(Content::Arguments, call.key.is_some());
+                self.note(Content::Results, call.answer.known);
+            }
+            Action::ModelCall(call) => {
+                let says = |text: &Option<TextFacts>| text.is_some_and(|text| text.chars > 0);
+                self.note(Content::Texts, says(&call.text) || says(&call.reasoning));
+                let told = call.requested.iter().any(|asked| asked.key.is_some());
+                self.note(Content::Arguments, told);
+                self.note(Content::Definitions, call.tools.is_some());
+            }
+            Action::AgentRun(_) => {}
+        }
+        self.lacks = lacks;
+    }
+
     fn note(&mut self, content: Content, there: bool) {
         let counts = if there {
             &mut self.has

@@ -8,9 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::actions::{self, Scripts};
 use crate::dialects::{self, Configured, Origin, Part, Raw};
 use crate::fingerprints;
-use crate::model::{
-    Action, Link, Name, Places, Prompt, Service, SpanId, Step, Timestamp, TraceId,
-};
+use crate::model::{Action, Link, Name, Places, Prompt, Service, SpanId, Step, Timestamp, TraceId};
 use crate::otlp::{self, BodyError, Malformed, ResourceView, ScopeView, Seen, StatusCode, Value};
 
 use super::caches::Caches;

@@ -75,6 +75,7 @@ impl Reader {
                     end: at,
                     ..self.told(whence, raw, ids, read)
                 };
+                self.cover(whence, &content);
                 gather(content, part, &mut reading.contents, pieces);
             }
             Event::Step { raw, took, id } => {
@@ -101,6 +102,7 @@ impl Reader {
                     end: at,
                     ..self.told(whence, raw, ids, read)
                 };
+                self.cover(whence, &content);
                 gather(content, false, &mut reading.contents, pieces);
             }
             Event::Prompt(conversation) => {
@@ -110,6 +112,12 @@ impl Reader {
                     .prompts
                     .extend(session.map(|session| Prompt { session, at }));
             }
+        }
+    }
+
+    fn cover(&mut self, whence: Whence<'_>, content: &Step) {
+        if let Some(coverage) = self.coverage(whence) {
+            coverage.count_content(content);
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use agent_sentinel::config::{self, Purpose, Source};
 use agent_sentinel::engine::{Engine, Output};
-use agent_sentinel::model::Timestamp;
+use agent_sentinel::model::{Signal, Timestamp};
 use agent_sentinel::otlp;
 use agent_sentinel::steps::{Reader, Reading, Settings};
 use bytes::Bytes;
@@ -131,6 +131,66 @@ pub fn body(scope: &str, spans: &[Span]) -> Bytes {
         "scopeSpans": [{ "scope": { "name": scope }, "spans": spans }],
     }]});
     otlp::transcode(request.to_string().as_bytes()).unwrap()
+}
+
+/// A log record: a name, milliseconds, the trace and the span that it stands in (0: none), attributes, and a body.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub name: String,
+    pub at: u64,
+    pub within: (u64, u64),
+    pub attributes: Value,
+    pub body: Value,
+}
+
+impl Record {
+    /// One with attributes alone.
+    pub fn new(at: u64, name: &str, within: (u64, u64), attributes: Value) -> Self {
+        Self {
+            name: name.to_owned(),
+            at,
+            within,
+            attributes,
+            body: Value::Null,
+        }
+    }
+
+    /// One that says all in its body.
+    pub fn said(at: u64, name: &str, within: (u64, u64), body: Value) -> Self {
+        Self {
+            body,
+            ..Self::new(at, name, within, json!({}))
+        }
+    }
+
+    fn json(&self) -> Value {
+        let mut record = json!({
+            "timeUnixNano": (1_790_000_000_000_000_000 + self.at * 1_000_000).to_string(),
+            "eventName": self.name,
+            "attributes": attributes(self.attributes.as_object().unwrap()),
+            "body": any(&self.body),
+        });
+        if self.within != (0, 0) {
+            record["traceId"] = format!("{:032x}", self.within.0).into();
+            record["spanId"] = format!("{:016x}", self.within.1).into();
+        }
+        record
+    }
+}
+
+/// A request of log records of one scope.
+pub fn log_body(scope: &str, records: &[Record]) -> Bytes {
+    let records: Vec<Value> = records.iter().map(Record::json).collect();
+    let request = json!({ "resourceLogs": [{
+        "resource": { "attributes": attributes(json!({
+            "service.name": "s", "process.working_directory": "/w"
+        }).as_object().unwrap()) },
+        "scopeLogs": [{ "scope": { "name": scope }, "logRecords": records }],
+    }]});
+    let json = request.to_string();
+    otlp::transcode_with_hint(Signal::Logs, json.as_bytes())
+        .unwrap()
+        .0
 }
 
 /// What is read of a request.

@@ -69,6 +69,7 @@ impl Driver {
         if received.is_none() {
             reading.contents.clear();
         }
+        self.engine.place(&mut reading);
         let fed = Fed {
             spans: 0,
             malformed: records.malformed.total(),

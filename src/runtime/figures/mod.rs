@@ -471,6 +471,7 @@ mod tests {
         sentinel_intake_requests gauge
         sentinel_late_findings counter
         sentinel_late_spans counter
+        sentinel_log_events counter
         sentinel_log_records counter
         sentinel_log_records_dropped counter
         sentinel_metric_points_dropped counter

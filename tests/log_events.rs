@@ -197,6 +197,38 @@ fn content_is_waited_for_no_longer_than_a_minute() {
     assert_eq!(engine.next_due(), None);
 }
 
+/// What is said of a captured scenario whose content came as log records.
+fn captured(library: &str, scenario: &str, logs_first: bool) -> (Output, [u64; 4]) {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let read = |path: std::path::PathBuf| Bytes::from(std::fs::read(path).unwrap());
+    let spans = fixtures.join(format!("captures/{library}/{scenario}.001.pb"));
+    let logs = fixtures.join(format!("captured_logs/{library}.{scenario}.logs.pb"));
+    let mut sent = vec![Sent::Spans(read(spans)), Sent::Logs(read(logs))];
+    if logs_first {
+        sent.reverse();
+    }
+    judge(sent)
+}
+
+#[test]
+fn captured_content_is_found_in_either_order() {
+    for logs_first in [true, false] {
+        let of = |library, scenario| captured(library, scenario, logs_first);
+        // The spans of the calls tell neither arguments nor results: requests and later inputs do.
+        let (out, joins) = of("google-adk-content", "stuck");
+        assert_eq!(found(&out), ["failure_loop"], "{logs_first}");
+        assert_eq!(joined(joins, Join::Joined), 5);
+        assert_eq!(joined(joins, Join::Unmatched), 0);
+        let (out, joins) = of("google-adk-content", "healthy");
+        assert_eq!((found(&out).len(), joined(joins, Join::Joined)), (0, 5));
+        // Here they stand on both: told twice, counted once.
+        let (out, _) = of("openlit-openai", "stuck");
+        assert_eq!(found(&out).len(), 0, "no call has a span");
+        let (out, _) = of("openlit-openai", "empty");
+        assert_eq!(found(&out), ["empty_response"; 3]);
+    }
+}
+
 fn codex(calls: u64, output: impl Fn(u64) -> String) -> Vec<Record> {
     let record = |at, name: &str, more: Value| {
         let mut all = json!({"event.name": name, "conversation.id": "c-1"});

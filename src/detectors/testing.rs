@@ -241,6 +241,7 @@ impl Bench {
                 silent: false,
                 executes: true,
                 ran: false,
+                met: None,
                 told: false,
                 given: None,
             };

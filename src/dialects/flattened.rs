@@ -283,6 +283,7 @@ impl<'a> Flat<'a> {
                 .last_user
                 .filter(|_| self.users > 1)
                 .and_then(|place| user_text(span, self.prompts, place)),
+            ..Input::default()
         }
     }
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::json::{Cursor, Kind, Malformed, Quoted, pick};
+use super::parts::value_text;
 use super::raw::{Input, Text};
 
 /// The members of one message, part or block that are looked at, as they stand in the text.
@@ -179,6 +180,7 @@ fn read_input(text: &str, first_only: bool) -> Input<'_> {
         user_messages: (read.is_ok() && cursor.finished() && walk.listed).then_some(walk.users),
         goal: walk.goal.map(Cow::Borrowed),
         latest: walk.latest.map(Cow::Borrowed),
+        results: walk.results(),
     }
 }
 
@@ -210,7 +212,12 @@ struct Walk<'a> {
     first_only: bool,
     /// A list of messages was there.
     listed: bool,
+    /// Messages behind the last answer of the model.
+    after: SmallVec<[Entry<'a>; 2]>,
 }
+
+/// Most messages behind the last answer of the model that are looked at for results.
+const AFTER: usize = 64;
 
 impl<'a> Walk<'a> {
     /// `Err` ends the walk: the text is malformed, or what was wanted is found.
@@ -223,6 +230,12 @@ impl<'a> Walk<'a> {
                 _ => return Ok(()),
             }
             let message = entry(cursor)?;
+            let role = message.role.map(|role| role.0);
+            if matches!(role, Some("assistant" | "model" | "ai")) {
+                self.after.clear();
+            } else if self.after.len() < AFTER && !self.first_only {
+                self.after.push(message);
+            }
             if is_user(&message) {
                 let content = message.parts.or(message.content);
                 self.users = self.users.saturating_add(1);
@@ -237,6 +250,40 @@ impl<'a> Walk<'a> {
             }
             Ok(())
         })
+    }
+
+    /// What calls gave back, as told behind the last answer of the model.
+    fn results(&self) -> SmallVec<[(Text<'a>, Text<'a>); 1]> {
+        let mut results = SmallVec::new();
+        for message in &self.after {
+            if let (Some("tool" | "function"), Some(id), Some(content)) = (
+                message.role.map(|role| role.0),
+                message.id,
+                message.content.filter(|_| message.parts.is_none()),
+            ) {
+                results.push((id.decode(), value_text(content)));
+                continue;
+            }
+            let mut cursor = Cursor::new(message.parts.or(message.content).unwrap_or_default());
+            if cursor.kind() != Kind::Array {
+                continue;
+            }
+            let read = cursor.array(|cursor| {
+                if cursor.kind() != Kind::Object {
+                    return Ok(());
+                }
+                let part = entry(cursor)?;
+                if let (true, Some(id), Some(result)) =
+                    (part.tool_result, part.id, part.response.or(part.content))
+                {
+                    results.push((id.decode(), value_text(result)));
+                }
+                Ok(())
+            });
+            // What was read before it broke off stands.
+            let _ = read;
+        }
+        results
     }
 
     fn request(&mut self, cursor: &mut Cursor<'a>, layers: u8) -> Result<(), Malformed> {

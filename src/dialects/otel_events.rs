@@ -48,7 +48,7 @@ pub(super) fn read<'a>(told: Told<'_, 'a>) -> Option<Event<'a>> {
                 input: Input {
                     user_messages: Some(1),
                     goal: content(told),
-                    latest: None,
+                    ..Input::default()
                 },
                 ..Raw::default()
             };

@@ -125,6 +125,8 @@ pub struct Input<'a> {
     pub goal: Option<Text<'a>>,
     /// The last of them, if it is another one; still encoded as well.
     pub latest: Option<Text<'a>>,
+    /// What the calls that the model had asked for last gave back: id and result.
+    pub results: SmallVec<[(Text<'a>, Text<'a>); 1]>,
 }
 
 /// Tool definitions, still encoded: [`super::tools`] reads them. Each part is a JSON array of
@@ -167,6 +169,11 @@ impl Input<'_> {
             user_messages: self.user_messages,
             goal: self.goal.map(own),
             latest: self.latest.map(own),
+            results: self
+                .results
+                .into_iter()
+                .map(|(id, result)| (own(id), own(result)))
+                .collect(),
         }
     }
 }

@@ -147,6 +147,7 @@ impl Engine {
                     due: now,
                     arrived: Timestamp::ZERO,
                     waits_for_parents: false,
+                    again: false,
                     site: Site::GONE,
                 })
             })

@@ -43,8 +43,13 @@ pub struct Notice {
     pub scopes: Vec<Name>,
 }
 
+/// Where log records bring content, it may come this much later than the spans.
+const BEHIND: Duration = Duration::from_secs(15);
+
 #[derive(Debug, Default)]
 struct State {
+    /// When the first of it came.
+    since: Timestamp,
     steps: u64,
     others: u64,
     has: [u64; 4],
@@ -58,12 +63,22 @@ struct State {
 /// What all services send.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
+    /// Log records bring content.
+    records: bool,
     services: HashMap<Service, State, RandomState>,
     told: u32,
     window: Timestamp,
 }
 
 impl Contents {
+    /// Before anything has come. `records`: log records may bring content.
+    pub(super) fn new(records: bool) -> Self {
+        Self {
+            records,
+            ..Self::default()
+        }
+    }
+
     /// Takes the counts of a body in; says what is due to be told.
     pub(super) fn meet(&mut self, counts: &[Coverage], now: Timestamp, out: &mut Vec<Notice>) {
         for of in counts {
@@ -71,7 +86,13 @@ impl Contents {
                 continue;
             }
             let state = self.services.entry(of.service.clone()).or_default();
+            if state.steps == 0 {
+                state.since = now;
+            }
             state.add(of);
+            if self.records && now.since(state.since) < BEHIND {
+                continue;
+            }
             if state.told || !(state.steps >= STEPS || state.others >= SPANS) {
                 continue;
             }

@@ -227,8 +227,13 @@ impl Engine {
     }
 
     /// Takes in content of steps that are still to come: in a recording it may stand behind them.
-    pub fn foresee_contents(&mut self, contents: Vec<Step>, now: Timestamp) {
-        for content in contents {
+    pub fn foresee_contents(&mut self, mut reading: Reading, now: Timestamp) {
+        // What is lacking is told with the steps.
+        for of in &mut reading.coverage {
+            (of.steps, of.others, of.lacks) = (0, 0, [0; 4]);
+        }
+        self.contents.meet(&reading.coverage, now, &mut Vec::new());
+        for content in reading.contents {
             let until = content.end.max(now);
             self.joins.put(content, until);
         }

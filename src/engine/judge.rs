@@ -175,7 +175,7 @@ impl Engine {
         &mut self,
         trace: TraceId,
         pending: Pending,
-        opinion: Opinion,
+        mut opinion: Opinion,
         moment: Moment,
         key: Option<u64>,
         now: Timestamp,
@@ -183,6 +183,12 @@ impl Engine {
         out: &mut Output,
     ) {
         self.note_panics(&opinion, out);
+        if pending.again
+            && let Some(run) = self.sessions.run(trace)
+        {
+            let new = |one: &Finding| !run.has_found(pending.order, one.anomaly);
+            opinion.findings.retain(new);
+        }
         let found: SmallVec<[AnomalyType; 4]> = opinion
             .findings
             .iter()
@@ -190,6 +196,7 @@ impl Engine {
             .collect();
         if let Some(run) = self.sessions.run_mut(trace) {
             run.judged(pending.order);
+            run.note_found(pending.order, &found);
             for (anomaly, lack) in &opinion.lacks {
                 if run.lacks.note(*anomaly, *lack) {
                     bump(&mut self.counters.not_assessed, *anomaly);
@@ -298,6 +305,7 @@ impl Engine {
                 order,
                 span,
                 site: Site::GONE,
+                again: false,
                 ..late
             };
             let Some(run) = self.sessions.run(trace) else {

@@ -234,7 +234,7 @@ impl Engine {
             counters: Counters::default(),
             resources: Resources::default(),
             known: Known::default(),
-            contents: Contents::default(),
+            contents: Contents::new(settings.sessions.records),
             joins: Joins::default(),
             threads: Threads::new(settings.sessions.records),
             watch: None,

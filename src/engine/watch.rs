@@ -169,6 +169,7 @@ impl Engine {
             due: deadline.due,
             arrived: deadline.due,
             waits_for_parents: false,
+            again: false,
             site: Site::GONE,
         };
         // Told or muted: it is over with this limit.

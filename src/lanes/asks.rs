@@ -43,6 +43,8 @@ pub struct Wanted {
     pub executes: bool,
     /// A span of this very call has come, by its id or with the same arguments.
     pub ran: bool,
+    /// Place of that call, where it is known.
+    pub met: Option<Order>,
     /// It was found that nothing came of it: told once, however often it is judged. Detectors leave it alone.
     pub told: bool,
     /// Arguments that wait for a schema.
@@ -124,7 +126,27 @@ impl Asks {
         };
         let at = by_id.or_else(by_key);
         let want = at.and_then(|at| self.wants.get_mut(at));
-        want.map(|want| want.ran = true).is_some()
+        want.map(|want| (want.ran, want.met) = (true, Some(call.order)))
+            .is_some()
+    }
+
+    /// The arguments that a call of which none are told was asked for with: those of the first request for its tool
+    /// before it that nothing came of yet. Returns their key, and who asked.
+    pub fn lend(&mut self, call: &Call) -> Option<(u64, u32)> {
+        let open = |want: &&mut Wanted| {
+            !want.ran && want.tool == call.tool && want.key.is_some() && want.order < call.order
+        };
+        let want = self.wants.iter_mut().find(open)?;
+        (want.ran, want.met) = (true, Some(call.order));
+        Some((want.key?, want.by))
+    }
+
+    /// Where the call stands that was asked for last before `order` under an id.
+    pub fn met_by(&self, id: CallId, order: Order) -> Option<Order> {
+        let mut wants = self.wants.iter().rev();
+        wants
+            .find(|want| want.call_id == Some(id) && want.order < order)?
+            .met
     }
 
     /// How many of the remembered requests for calls that a tool executes came to nothing that is known.

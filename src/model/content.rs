@@ -2,7 +2,10 @@
 //!
 //! Invariant: told twice counts once; nothing that a step tells is overwritten.
 
-use super::{Action, AgentRun, Arguments, Finish, ModelCall, Outcome, Step, Timestamp, ToolCall};
+use super::{
+    Action, AgentRun, Answer, Arguments, CallId, Finish, ModelCall, Outcome, Step, Timestamp,
+    ToolCall,
+};
 
 /// A user has spoken in a session that is told by log records alone: a turn begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +14,17 @@ pub struct Prompt {
     pub session: super::TraceId,
     /// When.
     pub at: Timestamp,
+}
+
+/// What a call gave back, as the input of a later request to the model tells it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answered {
+    /// The call, as the model had asked for it.
+    pub call_id: CallId,
+    /// What came back.
+    pub answer: Answer,
+    /// Whether it worked, as far as that tells.
+    pub outcome: Outcome,
 }
 
 impl Step {
@@ -73,11 +87,14 @@ impl ModelCall {
         if self.wishes.is_none() {
             self.wishes.clone_from(&told.wishes);
         }
+        if self.answered.is_empty() {
+            self.answered.clone_from(&told.answered);
+        }
         self.holds() != before
     }
 
     /// Which of the kinds of content it has.
-    fn holds(&self) -> [bool; 8] {
+    fn holds(&self) -> [bool; 9] {
         [
             self.text.is_some(),
             self.reasoning.is_some(),
@@ -87,6 +104,7 @@ impl ModelCall {
             self.tools.is_some(),
             self.goal.is_some(),
             self.wishes.is_some(),
+            !self.answered.is_empty(),
         ]
     }
 }

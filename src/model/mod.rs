@@ -24,7 +24,7 @@ mod topic;
 pub mod units;
 
 pub use bill::Bill;
-pub use content::Prompt;
+pub use content::{Answered, Prompt};
 pub use effects::{
     CheckKind, Effects, Reach, Role, RootHint, Scope, Stash, Targets, Verdict, Verification, Write,
 };

@@ -4,8 +4,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Breach, Effects, Fit, Hints, Ignored, Name, Reach, Role, Sketch, SpanId, Timestamp, ToolSet,
-    Topics, TraceId, Words,
+    Answered, Breach, Effects, Fit, Hints, Ignored, Name, Reach, Role, Sketch, SpanId, Timestamp,
+    ToolSet, Topics, TraceId, Words,
 };
 
 /// One action of an agent.
@@ -224,6 +224,8 @@ pub struct ModelCall {
     pub goal: Option<Goal>,
     /// Words of the first and of the last user message; `None` unless somebody asks (goal_drift).
     pub wishes: Option<Words>,
+    /// What calls gave back before, where the input was told by a log record.
+    pub answered: SmallVec<[Answered; 1]>,
 }
 
 /// A call that a model answer asks for.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::model::{Action, Name, Step, Timestamp, TraceId};
 
+use super::content::At;
 use super::conversation::{Conversation, ConversationId};
 use super::facts::note_late;
 use super::observe::Taken;
@@ -196,6 +197,11 @@ impl Sessions {
             return Seen::Plain;
         };
         self.superseded.append(&mut run.freed);
+        run.queue_again(At {
+            source,
+            settle,
+            now,
+        });
         let root = step.parent.is_none() && matches!(step.action, Action::AgentRun(_));
         if root {
             run.close_at = Some(now.plus(linger).max(run.close_at.unwrap_or_default()));
@@ -232,6 +238,7 @@ impl Sessions {
             due,
             arrived: now,
             waits_for_parents: false,
+            again: false,
             site,
         });
         Seen::Pending

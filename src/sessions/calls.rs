@@ -65,6 +65,9 @@ impl Run {
         };
         take_hints(&mut call, raw.hints);
         call.more.asked = self.facts.asks.meet(&call);
+        if !source && call.key.is_none() {
+            self.borrow_key(&mut call);
+        }
         self.wait_for_schema(raw, &call);
         let (order, capacity) = (call.order, self.capacity);
         let cost = if source {
@@ -85,6 +88,18 @@ impl Run {
             Place::TooOld => {
                 self.late_steps = self.late_steps.saturating_add(1);
                 Taken::TooLate
+            }
+        }
+    }
+
+    /// A call of which no arguments are told, by a name that joins it to no request, has those of the next request
+    /// for its tool (P15).
+    pub(super) fn borrow_key(&mut self, call: &mut Call) {
+        if let Some((key, by)) = self.facts.asks.lend(call) {
+            call.key = Some(key);
+            call.more.asked = true;
+            if call.asked_by == 0 {
+                call.asked_by = by;
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Invariant: no step is counted twice; what a step told itself stays; what was spent is the step's own to tell.
 
 use crate::lanes::{Call, Ledger, More, Names, Order, Reply};
-use crate::model::{Action, CallId, Member, ModelCall, Outcome, SpanId, Step, Timestamp, ToolCall};
+use crate::model::{Action, Member, ModelCall, Outcome, SpanId, Step, Timestamp, ToolCall};
 use crate::model::{Claim, TraceId};
 
 use super::facts::{as_share, note_in_ledger, plain_call};
@@ -27,15 +27,15 @@ pub enum Learned {
 
 /// When, and under which rules, content comes.
 #[derive(Clone, Copy, Debug)]
-struct At {
-    source: bool,
-    settle: Settle,
-    now: Timestamp,
+pub(super) struct At {
+    pub(super) source: bool,
+    pub(super) settle: Settle,
+    pub(super) now: Timestamp,
 }
 
 /// A step to be judged once more.
 #[derive(Clone, Copy, Debug)]
-struct Again {
+pub(super) struct Again {
     lane: LaneId,
     is_call: bool,
     is_claim: bool,
@@ -93,27 +93,31 @@ impl Run {
         at: At,
     ) -> Option<bool> {
         let source = at.source;
-        let mut again = Vec::new();
         match &content.action {
             Action::ModelCall(told) => {
                 let (known, lane) = self.reply_told_by(content.span)?;
-                self.learn_answer(
-                    content, told, known, lane, source, names, ledger, &mut again,
-                );
+                self.learn_answer(content, told, known, lane, source, names, ledger);
             }
             Action::ToolCall(told) => {
                 let place = self.call_told_by(content.span)?;
-                again.extend(self.learn_call(content, told, place, names, ledger));
+                let news = self.learn_call(content, told, place, names, ledger);
+                self.again.extend(news);
             }
             Action::AgentRun(_) => return Some(false),
         }
-        if !again.is_empty() {
+        let news = !self.again.is_empty();
+        if news {
             self.check_arguments(source);
         }
-        for one in &again {
-            self.wait_again(*one, at);
+        self.queue_again(at);
+        Some(news)
+    }
+
+    /// Lets the steps that have learned something wait for judgement.
+    pub(super) fn queue_again(&mut self, at: At) {
+        for one in std::mem::take(&mut self.again) {
+            self.wait_again(one, at);
         }
-        Some(!again.is_empty())
     }
 
     /// The reply that a span told of, or told again.
@@ -152,7 +156,6 @@ impl Run {
         source: bool,
         names: &mut Names,
         ledger: &mut Ledger,
-        again: &mut Vec<Again>,
     ) {
         let before = self.reply_at(lane, known.order);
         let asks = self.facts.asks.count;
@@ -175,13 +178,16 @@ impl Run {
         }
         self.facts.seen_texts |= told.text.is_some_and(|text| text.chars > 0);
         self.note_said(content.span, told);
+        if !source {
+            self.hear_results(told, known.order);
+        }
         self.learn_from(arrived, told, known, names, ledger);
         let after = self.reply_at(lane, known.order);
         let news = asks != self.facts.asks.count
             || seen_definitions != self.facts.seen_definitions
             || before.map(essence) != after.map(essence);
         if let Some(reply) = after.filter(|_| news) {
-            again.push(Again {
+            self.again.push(Again {
                 lane,
                 is_call: false,
                 is_claim: !reply.asks_for_calls
@@ -196,30 +202,17 @@ impl Run {
         }
         for requested in &told.requested {
             if let (Some(id), Some(key)) = (requested.call_id, requested.key) {
-                again.extend(self.lend_key(id, key));
+                let news = self.lend_key(id, key);
+                self.again.extend(news);
             }
         }
+        self.lend_by_order();
     }
 
     fn reply_at(&self, lane: LaneId, order: Order) -> Option<Reply> {
         let lane = self.lane(lane)?;
         let at = lane.find_reply(order)?;
         lane.lane.replies().get(at).copied()
-    }
-
-    /// A call whose own span tells no arguments has those that the model asked for.
-    fn lend_key(&mut self, id: CallId, key: u64) -> Option<Again> {
-        let calls = |call: &Call| call.call_id == Some(id) && call.key.is_none();
-        for lane in &mut self.lanes {
-            let lane_id = lane.id;
-            let Some(at) = lane.lane.calls().iter().rposition(calls) else {
-                continue;
-            };
-            let call = lane.lane.call_mut(at)?;
-            call.key = Some(key);
-            return Some(again_of(lane_id, call));
-        }
-        None
     }
 
     /// Gives a call what its span did not tell.
@@ -296,6 +289,7 @@ impl Run {
             due,
             arrived: at.now,
             waits_for_parents: false,
+            again: true,
             site: Site::GONE,
         });
     }
@@ -311,7 +305,7 @@ fn essence(reply: Reply) -> (bool, bool, bool, bool) {
     )
 }
 
-fn again_of(lane: LaneId, call: &Call) -> Again {
+pub(super) fn again_of(lane: LaneId, call: &Call) -> Again {
     Again {
         lane,
         is_call: true,

@@ -59,6 +59,9 @@ impl Run {
             self.meter(step, order, lane, ledger, cost);
         }
         self.facts.note_answer(model);
+        if !source {
+            self.hear_results(model, order);
+        }
         self.note_tools(model.tools.as_ref(), order, this.by(), lane);
         self.note_wants(&this, model, names);
         self.note_ids(&this, model, lane);

@@ -47,6 +47,7 @@ impl Run {
                 silent: requested.silent,
                 executes: !matches!(requested.role, Role::Finish | Role::Delegate | Role::Ask),
                 ran,
+                met: None,
                 told: false,
                 given: requested.given.clone(),
             });

@@ -12,6 +12,7 @@ use crate::model::{
 };
 
 use super::agent_lane::AgentLane;
+use super::content::Again;
 use super::spans::Spans;
 use super::telling::Telling;
 use super::watch::Watch;
@@ -19,8 +20,6 @@ use super::{ConversationId, LaneId, Settle};
 
 /// Ids of asked-for calls remembered in a run.
 const ASKED_MAX: usize = 256;
-/// Marked spans remembered for their duplicates.
-const MARKED_MAX: usize = 32;
 
 /// One trace (DESIGN 2): ordered state, closed soon after its root.
 #[derive(Debug)]
@@ -78,7 +77,11 @@ pub struct Run {
     pub(super) told: Vec<Telling>,
     /// Places of spans that wait no longer: others stand for them.
     pub(super) freed: Vec<Site>,
-    marked: Vec<(SpanId, Bytes)>,
+    /// Steps that have learned something and are to be judged again.
+    pub(super) again: Vec<Again>,
+    /// What was found on the last steps that anything was found on, as bit sets by discriminant.
+    pub(super) found: Vec<(Order, u32)>,
+    pub(super) marked: Vec<(SpanId, Bytes)>,
 }
 
 /// A call that a model step asked for by id.
@@ -111,6 +114,8 @@ pub struct Pending {
     pub arrived: Timestamp,
     /// It is overdue, but its finding may fall apart when the parents of its proof come.
     pub waits_for_parents: bool,
+    /// It was judged before, and has learned something since: what was found then is not found anew.
+    pub again: bool,
     /// Where its span stands.
     pub site: Site,
 }
@@ -227,6 +232,8 @@ impl Run {
             meters,
             told: Vec::new(),
             freed: Vec::new(),
+            again: Vec::new(),
+            found: Vec::new(),
             marked: Vec::new(),
         }
     }
@@ -244,26 +251,6 @@ impl Run {
     /// Whether a span of this run has been seen.
     pub fn has_span(&self, span: SpanId) -> bool {
         self.spans.has(span)
-    }
-
-    /// Remembers what a span was marked with, so that a second copy of it gets the same.
-    pub fn note_mark(&mut self, span: SpanId, patch: Bytes) {
-        if let Some(slot) = self.marked.iter_mut().find(|(marked, _)| *marked == span) {
-            slot.1 = patch;
-            return;
-        }
-        if self.marked.len() >= MARKED_MAX {
-            self.marked.remove(0);
-        }
-        self.marked.push((span, patch));
-    }
-
-    /// What a span was marked with.
-    pub fn mark_of(&self, span: SpanId) -> Option<&Bytes> {
-        self.marked
-            .iter()
-            .find(|(marked, _)| *marked == span)
-            .map(|(_, patch)| patch)
     }
 
     /// How long a finding on a step that arrives now stays provisional (DESIGN 3.7).
@@ -382,6 +369,7 @@ impl Run {
             + self.lanes.iter().map(AgentLane::heap_bytes).sum::<usize>()
             + self.facts.heap_bytes()
             + self.told.capacity() * size_of::<Telling>()
+            + self.found.capacity() * size_of::<(Order, u32)>()
             + self.own_ledger.heap_bytes()
             + self.pending.capacity() * size_of::<Pending>()
             + self.spans.heap_bytes()

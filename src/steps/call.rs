@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::actions::{self, CallFacts};
-use crate::dialects::{BareArguments, Raw, bare_arguments, bare_result, final_answer};
+use crate::actions::{self, CallFacts, ExitMeaning};
+use crate::dialects::{BareArguments, Fault, Raw, Text, bare_arguments, bare_result, final_answer};
 use crate::fingerprints::{self, ArgumentFacts, digest, topic};
 use crate::model::{
     Action, Answer, Arguments, Excerpt, Finish, Ignored, Leftout, ModelCall, Outcome, Places, Role,
@@ -180,6 +180,22 @@ fn begins_json(text: &str) -> bool {
     let text = text.trim_start();
     let inner = text.trim_start_matches(['{', '[', ' ']);
     text.starts_with(['{', '[']) && !inner.starts_with('\'')
+}
+
+/// A result that is told apart from its call: what it is, and whether the call worked. What a command's exit code means
+/// is not known then.
+pub(super) fn given_back(result: &Text<'_>, source: bool) -> (Answer, Outcome) {
+    let bare = bare_result(result);
+    let fault = Fault::default();
+    let signs = outcome::signs(&fault, Some(&bare), Role::Other);
+    let (answer, _) = answer(Excerpt::of(&bare.text), "", source);
+    let plain = signs.exit_code.is_none_or(|code| code == 0);
+    let outcome = if plain {
+        outcome::outcome(signs, ExitMeaning::Plain, &fault, Some(&bare.text))
+    } else {
+        Outcome::Unknown
+    };
+    (answer, outcome)
 }
 
 /// What came back, as hashes and flags, and what its digest leaves out.

@@ -78,6 +78,8 @@ pub struct Reader {
     sender: Option<Sender>,
     pub(super) senders: Senders,
     pub(super) coverages: Coverages,
+    /// Log records are being read.
+    pub(super) reads_records: bool,
     /// How many steps the body before held: room for as many is made at once.
     expected: usize,
 }
@@ -120,6 +122,7 @@ impl Reader {
             sender: None,
             senders: Senders::default(),
             coverages: Coverages::default(),
+            reads_records: false,
             expected: 0,
         }
     }
@@ -185,6 +188,7 @@ impl Reader {
     /// Forgets what belongs to the body before: its places mean nothing in the next one.
     pub(super) fn begin(&mut self) {
         self.sender = None;
+        self.reads_records = false;
         self.senders.begin();
         self.coverages.take();
     }

@@ -26,6 +26,7 @@ impl Reader {
     /// The body cannot be taken apart as a whole; nothing of it counts as read.
     pub fn read_records(&mut self, body: Bytes) -> Result<(Records, Reading), BodyError> {
         self.begin();
+        self.reads_records = true;
         let mut reading = Reading {
             body: Bytes::new(),
             spans: 0,

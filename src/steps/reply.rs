@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::actions;
 use crate::dialects::{Raw, RawCall, Text, bare_arguments};
 use crate::fingerprints::identity;
 use crate::model::{
-    AgentRun, Arguments, Excerpt, Finish, Fit, ModelCall, Requested, Role, TextFacts, ToolSet,
-    Words,
+    AgentRun, Answered, Arguments, Excerpt, Finish, Fit, ModelCall, Requested, Role, TextFacts,
+    ToolSet, Words,
 };
 use crate::texts;
 
-use super::call::given;
+use super::call::{self, given};
 use super::reader::Reader;
 
 /// Most calls of one answer looked at.
@@ -22,6 +23,7 @@ const CALLS: usize = 64;
 /// One request to a model and its answer.
 pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
     let wishes = wishes(reader, &raw);
+    let answered = answered(reader, &raw);
     let finish = raw
         .reply
         .finish
@@ -54,7 +56,23 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
         tools,
         goal: raw.input.goal.and_then(|goal| reader.caches.goal(&goal)),
         wishes,
+        answered,
     }
+}
+
+/// What calls gave back, as an input tells it. Only log records are asked: what spans tell of calls is on the spans of
+/// these.
+fn answered(reader: &Reader, raw: &Raw<'_>) -> SmallVec<[Answered; 1]> {
+    let results = raw.input.results.iter().filter(|_| reader.reads_records);
+    let each = results.take(CALLS).map(|(id, result)| {
+        let (answer, outcome) = call::given_back(result, reader.source_answers);
+        Answered {
+            call_id: xxh3_64(id.as_bytes()),
+            answer,
+            outcome,
+        }
+    });
+    each.collect()
 }
 
 /// A run of an agent as a whole.

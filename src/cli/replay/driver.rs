@@ -50,7 +50,7 @@ impl Driver {
         if received.is_none()
             && let Ok((_, reading)) = self.reader.read_records(body)
         {
-            self.engine.foresee_contents(reading.contents, self.now);
+            self.engine.foresee_contents(reading, self.now);
         }
     }
 

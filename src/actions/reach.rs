@@ -236,6 +236,18 @@ mod tests {
         let cwd = Some("/repo/app");
         for (tool, arguments, scope, outside) in [
             (
+                "bash",
+                r#"{"command": "docker exec web sh -c 'echo ok > /etc/motd'"}"#,
+                Scope::NoWrite,
+                None,
+            ),
+            (
+                "bash",
+                r#"{"command": "kubectl exec pod -- rm -rf /var/lib/x; touch /etc/motd"}"#,
+                Scope::Outside,
+                Some("/etc"),
+            ),
+            (
                 "write_file",
                 r#"{"path": "a.txt", "content": "x"}"#,
                 Scope::Inside,

@@ -42,6 +42,8 @@ pub(super) struct World<'a> {
     pushed: Vec<Place>,
     /// Number of the command being looked at.
     pub(super) at: usize,
+    /// That command runs in a container or on another machine.
+    away: bool,
     pub(super) checks: Vec<(Check, Circumstances, usize)>,
     pub(super) last_edit: Option<usize>,
     /// Roots of source edits: the common directory so far, `None` inside when there is none.
@@ -69,6 +71,7 @@ impl<'a> World<'a> {
             previous: None,
             pushed: Vec::new(),
             at: 0,
+            away: false,
             checks: Vec::new(),
             last_edit: None,
             edit_root: None,
@@ -98,6 +101,7 @@ impl<'a> World<'a> {
                 Part::Set(name, value) => self.set(name, value),
                 Part::Run(simple) => {
                     self.at += 1;
+                    self.away = simple.away;
                     commands::apply(self, simple, background);
                 }
             }
@@ -240,6 +244,7 @@ impl<'a> World<'a> {
                 temp: resolved.temp,
                 unresolved: resolved.unresolved,
                 whole_file: how.whole,
+                away: self.away,
             });
         } else {
             self.effects.changes.any_file = true;

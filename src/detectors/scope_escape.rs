@@ -279,6 +279,7 @@ mod tests {
             temp: false,
             unresolved: false,
             whole_file: true,
+            away: false,
         }];
         let placed = places.place(&writes, &[], None);
         call.more.scope = placed.scope;

@@ -161,6 +161,8 @@ pub struct Write {
     pub unresolved: bool,
     /// The whole file is written anew.
     pub whole_file: bool,
+    /// It lies in a container or on another machine: no path of ours.
+    pub away: bool,
 }
 
 /// A check that ran: tests, or weaker ones.

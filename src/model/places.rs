@@ -55,7 +55,7 @@ impl Places {
             None => given.map(real).collect(),
         };
         let allowed: Vec<String> = self.allowed.iter().map(|dir| real(dir)).collect();
-        for write in writes {
+        for write in writes.iter().filter(|write| !write.away) {
             let path = write.dotted.as_deref().unwrap_or(&write.path);
             let Some(led) = follow(path, links, !write.deletes) else {
                 placed.scope = Scope::Unknown;
@@ -257,6 +257,7 @@ mod tests {
             temp: is_temp(path),
             unresolved: false,
             whole_file: false,
+            away: false,
         }
     }
 

@@ -103,7 +103,7 @@ pub(super) fn apply(world: &mut World<'_>, arguments: &Arguments<'_>) {
             world.effects.reads.service = true;
         }
         Role::Wait => world.effects.wait_ms = Some(waited(arguments)),
-        Role::Other => other(world),
+        Role::Other => other(world, arguments),
         Role::Delegate | Role::Ask | Role::Finish => {}
     }
 }
@@ -290,7 +290,7 @@ fn patch(world: &mut World<'_>, arguments: &Arguments<'_>) {
     }
 }
 
-fn other(world: &mut World<'_>) {
+fn other(world: &mut World<'_>, arguments: &Arguments<'_>) {
     let words = roles::words(world.call.tool);
     let is = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
     if is(&[
@@ -304,4 +304,28 @@ fn other(world: &mut World<'_>) {
     if words.first().is_some_and(|w| w == "git") {
         world.effects.changes.repo = true;
     }
+    world.effects.poll = goes_on(&words, arguments);
+}
+
+/// Keys and scrolling: the same call goes a step further each time, and what it answers does not say so.
+fn goes_on(words: &[String], arguments: &Arguments<'_>) -> bool {
+    let is = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    let action = || arguments.text(&["action"]);
+    is(&[
+        "scroll", "swipe", "keypress", "presskey", "sendkeys", "pagedown", "pageup",
+    ]) || (is(&["press", "send"]) && is(&["key", "keys"]))
+        || (is(&["computer", "browser", "action", "mouse", "gui"])
+            && action().is_some_and(|action| {
+                matches!(
+                    action.as_str(),
+                    "key"
+                        | "keypress"
+                        | "press_key"
+                        | "press"
+                        | "scroll"
+                        | "scroll_down"
+                        | "scroll_up"
+                        | "swipe"
+                )
+            }))
 }

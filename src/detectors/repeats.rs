@@ -62,11 +62,16 @@ impl<'v> Past<'v> {
 
     fn counts(&self, call: &Call) -> bool {
         let over = self.ready.of(self.names, call.tool);
-        let waits = match over.and_then(|over| over.role) {
+        !self.waits(call) && !over.is_some_and(|over| over.ignore)
+    }
+
+    /// Whether a call only lets time pass.
+    pub(super) fn waits(&self, call: &Call) -> bool {
+        let over = self.ready.of(self.names, call.tool);
+        match over.and_then(|over| over.role) {
             Some(role) => role == Role::Wait,
             None => call.waits || call.role == Role::Wait,
-        };
-        !waits && !over.is_some_and(|over| over.ignore)
+        }
     }
 
     /// Earlier calls that may be set beside the judged one, newest first, with their index.

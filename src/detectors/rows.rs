@@ -46,7 +46,7 @@ impl Past<'_> {
     /// The judged call's repeats with equal answers, at most [`AMONG`] calls from one to the next.
     pub(super) fn row(&self) -> Row {
         let mut row = Row::starting_at(self.calls.len().saturating_sub(1));
-        let mut looks = Looks::of(self);
+        let mut others = Others::of(self);
         let mut place = 0;
         for (index, call) in self.back() {
             place += 1;
@@ -56,7 +56,7 @@ impl Past<'_> {
             if self.same_call(call, self.judged) {
                 match self.same_answer(call, self.judged) {
                     Same::No => break,
-                    _ if looks.moved(self) => break,
+                    _ if others.moved(self) => break,
                     Same::Yes if row.sure == row.members.len() => row.sure += 1,
                     Same::Yes | Same::Unknown => {}
                 }
@@ -64,7 +64,7 @@ impl Past<'_> {
             } else if self.resets(index, self.judged) {
                 break;
             } else {
-                looks.pass(self, call);
+                others.pass(call);
             }
         }
         row
@@ -90,7 +90,7 @@ impl Past<'_> {
     /// Whether a row is long enough (A2, A3), and why.
     pub(super) fn enough(&self, row: &Row, threshold: usize, among: u32) -> Option<Enough> {
         let sure = row.members.get(..row.sure).unwrap_or_default();
-        if self.polls(self.judged) {
+        if self.polls(self.judged) || self.waits_for_news(sure) {
             return self.long_poll(sure).then_some(Enough::Poll);
         }
         if self.judged.answer.pending {
@@ -120,6 +120,26 @@ impl Past<'_> {
         members.len() >= polls || (members.len() >= SLOW_POLLS && over >= SLOW_POLLS_OVER)
     }
 
+    /// Whether these look for something that has not come, and let time pass before each new look: waiting, as a poll.
+    fn waits_for_news(&self, members: &[usize]) -> bool {
+        let waited = |pair: &[usize]| match pair {
+            [newer, older] => {
+                let (newer, older) = (*newer, *older);
+                let gap = match (self.calls.get(newer), self.calls.get(older)) {
+                    (Some(newer), Some(older)) => newer.end.since(older.end),
+                    _ => Duration::ZERO,
+                };
+                let between = self.calls.get(older + 1..newer).unwrap_or_default();
+                gap >= BUSY && between.iter().any(|call| self.waits(call))
+            }
+            _ => false,
+        };
+        members.len() > 1
+            && self.judged.answer.acknowledges
+            && self.changes_nothing(self.judged)
+            && members.windows(2).all(waited)
+    }
+
     /// How many members from the first lie less than [`BUSY`] apart.
     fn busy(&self, members: &[usize]) -> usize {
         let apart = |pair: &[usize]| match pair {
@@ -147,19 +167,22 @@ impl Past<'_> {
     }
 }
 
-/// What is looked at between repeats of a call that only acknowledges: its answer cannot tell whether it did
-/// something (a click, a keystroke), the looks can. Empty where the answer itself tells.
+/// Calls kept of those between two repeats.
+const BETWEEN: usize = 4;
+
+/// What was asked between repeats of a call that only acknowledges: its answer cannot tell whether it did something
+/// (a click, a keystroke), those of others can. Empty where the answer itself tells.
 #[derive(Default)]
-struct Looks<'c> {
-    /// Whether looks are the ones to tell.
+struct Others<'c> {
+    /// Whether others are the ones to tell.
     tell: bool,
-    /// The look after the newer repeat.
-    newer: Option<&'c Call>,
-    /// The look after the older one, as far as it was come to.
-    older: Option<&'c Call>,
+    /// After the newer repeat.
+    newer: SmallVec<[&'c Call; BETWEEN]>,
+    /// After the older one, as far as it was come to.
+    older: SmallVec<[&'c Call; BETWEEN]>,
 }
 
-impl<'c> Looks<'c> {
+impl<'c> Others<'c> {
     fn of(past: &Past<'_>) -> Self {
         let judged = past.judged;
         Self {
@@ -172,20 +195,20 @@ impl<'c> Looks<'c> {
     }
 
     /// Goes past a call between two repeats, newest first.
-    fn pass(&mut self, past: &Past<'_>, call: &'c Call) {
-        if self.tell && self.older.is_none() && past.changes_nothing(call) {
-            self.older = Some(call);
+    fn pass(&mut self, call: &'c Call) {
+        if self.tell && self.older.len() < BETWEEN {
+            self.older.push(call);
         }
     }
 
-    /// Comes to a repeat: whether the same look told another thing after it than after the newer one.
+    /// Comes to a repeat: whether a call after it was answered differently when it came again after the newer one.
     fn moved(&mut self, past: &Past<'_>) -> bool {
-        let Some(older) = self.older.take() else {
-            return false;
-        };
-        let newer = self.newer.replace(older);
-        newer.is_some_and(|newer| {
-            past.same_call(newer, older) && past.same_answer(newer, older) == Same::No
+        let older = std::mem::take(&mut self.older);
+        let newer = std::mem::replace(&mut self.newer, older);
+        newer.iter().any(|newer| {
+            self.newer.iter().any(|older| {
+                past.same_call(newer, older) && past.same_answer(newer, older) == Same::No
+            })
         })
     }
 }

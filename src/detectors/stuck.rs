@@ -307,6 +307,15 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_news_has_patience() {
+        let waits = |times: usize| "a=ok s~/15 ".repeat(times);
+        assert_eq!(fires(&stuck(), &waits(9)), NEVER);
+        assert_eq!(fires(&stuck(), &waits(10)), [18]);
+        assert_eq!(fires(&stuck(), &"a=news s~/15 ".repeat(3)), [4]);
+        assert_eq!(fires(&stuck(), &"a=ok s~/2 ".repeat(3)), [4]);
+    }
+
+    #[test]
     fn a_look_tells_what_an_acknowledgement_does_not() {
         let next = "a=ok(other) b=x a=ok(other) b=y a=ok(other) b=z a=ok(other)";
         assert_eq!(fires(&stuck(), next), NEVER);
@@ -314,6 +323,8 @@ mod tests {
         assert_eq!(fires(&stuck(), dead), [4]);
         let other_looks = "a=ok(other) b=x a=ok(other) c=y a=ok(other)";
         assert_eq!(fires(&stuck(), other_looks), [4]);
+        let sites = "n1 a=ok(other) p=x n2 a=ok(other) p=y n3 a=ok(other) p=z n4 a=ok(other)";
+        assert_eq!(fires(&stuck(), sites), NEVER);
         let told_by_itself = "a=y(other) b=x a=y(other) b=z a=y(other)";
         assert_eq!(fires(&stuck(), told_by_itself), [4]);
     }

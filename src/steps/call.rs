@@ -198,8 +198,11 @@ pub(super) fn given_back(result: &Text<'_>, source: bool) -> (Answer, Outcome) {
     (answer, outcome)
 }
 
-/// What came back, as hashes and flags, and what its digest leaves out.
+/// What came back, as hashes and flags, and what its digest leaves out. A picture that was not recorded is not known.
 fn answer(text: Excerpt<'_>, tool: &str, source: bool) -> (Answer, Ignored) {
+    if texts::stands_for_a_picture(text) {
+        return (Answer::default(), Ignored::default());
+    }
     let acknowledges = texts::acknowledges(text);
     let (neutral, ignored) = if actions::tells_time(tool) {
         (digest::raw(text), Ignored::default())

@@ -82,11 +82,28 @@ const ACKNOWLEDGEMENTS: &[&str] = &[
     "success!",
     "written",
     "noted",
+    "edited",
+    "opened",
+    "closed",
+    "submitted",
+    "selected",
+    "executed",
+    "screenshot taken",
+    "action executed",
+    "action performed",
+    "action completed",
     "got it",
     "understood",
     "thanks",
     "thank you",
 ];
+
+/// Words with which a short answer of one line tells what was done to a page or a screen, not what came of it.
+const DONE_TO_A_SCREEN: &[&str] = &[
+    "clicked", "scrolled", "pressed", "typed", "tapped", "swiped", "hovered", "dragged",
+];
+/// Longest such answer in bytes.
+const LINE: usize = 120;
 
 /// Nouns after a number that make a mere count of work done.
 const COUNTED: &[&str] = &[
@@ -166,7 +183,33 @@ pub fn acknowledges<'a>(text: impl Into<Excerpt<'a>>) -> bool {
             )
     });
     let bare = bare.to_lowercase();
-    ACKNOWLEDGEMENTS.contains(&bare.as_str()) || counts_only(&bare)
+    ACKNOWLEDGEMENTS.contains(&bare.as_str()) || counts_only(&bare) || done_to_a_screen(&bare)
+}
+
+/// `Clicked element 12 (Next)`, `Successfully scrolled down by 800 pixels`.
+fn done_to_a_screen(text: &str) -> bool {
+    let mut words = text
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty() && *word != "successfully");
+    let first = words.next().unwrap_or_default();
+    text.len() <= LINE && !text.contains('\n') && DONE_TO_A_SCREEN.contains(&first)
+}
+
+/// Whether a short answer only stands for a picture that was not recorded: `[image omitted]`, `<screenshot>`.
+pub fn stands_for_a_picture<'a>(text: impl Into<Excerpt<'a>>) -> bool {
+    let text = text.into();
+    let text = text.front().trim();
+    let inner = [('[', ']'), ('<', '>'), ('(', ')')]
+        .into_iter()
+        .find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close));
+    inner.is_some_and(|inner| {
+        inner.len() <= 40 && {
+            let inner = inner.to_lowercase();
+            ["image", "screenshot", "picture"]
+                .iter()
+                .any(|word| inner.contains(word))
+        }
+    })
 }
 
 /// JSON that holds nothing but a good state, a flag or an id.

@@ -26,7 +26,7 @@ mod visible;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use answers::{acknowledges, informs, tells};
+pub use answers::{acknowledges, informs, stands_for_a_picture, tells};
 pub use claims::goal_asks_for_tests;
 pub use errors::{error_class, looks_like_error};
 pub use exits::exit_code_in;

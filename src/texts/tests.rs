@@ -95,8 +95,12 @@ fn acknowledgements() {
             "accepted",
             "Query OK, 1 row affected",
             "null",
+            "Clicked",
+            "scrolled down by 800 pixels",
+            "\u{1f5b1}\u{fe0f} Clicked button with index 3: Next",
         ],
         &[
+            "Clicked the button.\nNew page: Orders of today",
             "42",
             "a.py",
             "1 failed, 8 passed",
@@ -122,6 +126,22 @@ fn acknowledgements() {
             "a b c",
             "12 records updated",
             r#"{"success": true, "id": "abcdefghijk"}"#,
+        ],
+    );
+}
+
+#[test]
+fn pictures_that_were_not_recorded() {
+    all(
+        |text| stands_for_a_picture(text),
+        &["[image omitted]", "<screenshot>", " [Image: 1280x720]\n"],
+        &[
+            "",
+            "image",
+            "[see image.png] is the new logo",
+            "[1, 2]",
+            "<html>",
+            "[]",
         ],
     );
 }

@@ -104,8 +104,26 @@ pub(super) fn apply(world: &mut World<'_>, arguments: &Arguments<'_>) {
         }
         Role::Wait => world.effects.wait_ms = Some(waited(arguments)),
         Role::Other => other(world, arguments),
-        Role::Delegate | Role::Ask | Role::Finish => {}
+        Role::Delegate => {
+            let told = verification::of_delegate(world.call, world.directory());
+            world.effects.verification = told.map(Box::new);
+        }
+        Role::Ask | Role::Finish => {}
     }
+    if matches!(world.role, Role::Read | Role::Poll) && reads_ci(world.call.tool) {
+        let state = verification::of_ci(world.call, world.directory());
+        world.effects.verification = state.map(Box::new);
+    }
+}
+
+/// Whether a tool reads the state of continuous integration: `get_pull_request_status`, `list_workflow_runs`,
+/// `get_check_runs`, `get_build_status`.
+fn reads_ci(tool: &str) -> bool {
+    let words = roles::words(tool);
+    let is = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    is(&[
+        "pull", "pr", "check", "checks", "workflow", "pipeline", "build", "ci", "commit",
+    ]) && is(&["status", "statuses", "checks", "run", "runs", "conclusion"])
 }
 
 fn word(text: String) -> Word {

@@ -108,12 +108,84 @@ fn verification(
     }
 }
 
+/// Judges a call of a tool that reads the state of continuous integration; `None` where it does not say it.
+pub(super) fn of_ci(call: &CallFacts<'_>, cwd: Option<String>) -> Option<Verification> {
+    let verdict = ci_verdict(&Summary::default(), call);
+    let how = Circumstances {
+        cwd,
+        ..Circumstances::default()
+    };
+    (verdict != Verdict::Unknown).then(|| {
+        let nothing = Summary::default();
+        verification("ci", CheckKind::Tests, &nothing, verdict, how, false)
+    })
+}
+
+/// Judges what an agent that was asked answers: `None` unless it shows a runner's summary. Its own calls may not be
+/// traced.
+pub(super) fn of_delegate(call: &CallFacts<'_>, cwd: Option<String>) -> Option<Verification> {
+    let answer = call.answer.as_ref()?;
+    let summary = Summary {
+        passed: counted(answer.front, &["passed", "passing"]),
+        failed: counted(answer.front, &["failed", "failing", "failures"]),
+        ..Summary::default()
+    };
+    let verdict = if summary.is_red() {
+        Verdict::Failed
+    } else if summary.is_green() {
+        Verdict::PassedBySummary
+    } else {
+        return None;
+    };
+    let how = Circumstances {
+        cwd,
+        ..Circumstances::default()
+    };
+    Some(verification(
+        call.tool,
+        CheckKind::Tests,
+        &summary,
+        verdict,
+        how,
+        false,
+    ))
+}
+
+/// The largest number that stands before one of these words in prose: `31 passed`, `31 tests passed`.
+fn counted<N: std::str::FromStr + Ord>(text: &str, after: &[&str]) -> Option<N> {
+    let bare = |word: &'_ str| -> String {
+        word.trim_matches(|c: char| !c.is_alphanumeric())
+            .to_lowercase()
+    };
+    let words: Vec<String> = text.split_whitespace().take(2000).map(bare).collect();
+    let told = words.iter().enumerate().filter_map(|(at, word)| {
+        let number = word.parse().ok()?;
+        let mut next = words.get(at + 1)?;
+        if matches!(next.as_str(), "test" | "tests") {
+            next = words.get(at + 2)?;
+        }
+        after.contains(&next.as_str()).then_some(number)
+    });
+    told.max()
+}
+
+/// The texts in a line that are values of JSON members.
+fn json_values(line: &str) -> impl Iterator<Item = &str> {
+    let mut before = "";
+    line.split('"').filter(move |piece| {
+        let value = before.trim_end().ends_with(':');
+        before = piece;
+        value
+    })
+}
+
 /// A status read from continuous integration: green only if all of it is.
 fn ci_verdict(summary: &Summary, call: &CallFacts<'_>) -> Verdict {
     let (mut passed, mut open) = (false, false);
     if let Some(answer) = &call.answer {
         for line in answer.front.lines().chain(answer.back.lines()).take(2000) {
-            for cell in line.split('\t').map(str::trim) {
+            let cells = line.split('\t').map(str::trim).chain(json_values(line));
+            for cell in cells {
                 match cell {
                     "fail" | "failure" | "failed" | "cancelled" | "timed_out" => {
                         return Verdict::Failed;

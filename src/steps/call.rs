@@ -8,8 +8,8 @@ use crate::actions::{self, CallFacts, ExitMeaning};
 use crate::dialects::{BareArguments, Fault, Raw, Text, bare_arguments, bare_result, final_answer};
 use crate::fingerprints::{self, ArgumentFacts, digest, topic};
 use crate::model::{
-    Action, Answer, Arguments, Excerpt, Finish, Ignored, Leftout, ModelCall, Outcome, Places, Role,
-    ToolCall, Topics, within,
+    Action, Answer, Arguments, Effects, Excerpt, Finish, Ignored, Leftout, ModelCall, Outcome,
+    Places, Role, ToolCall, Topics, Verdict, within,
 };
 use crate::schemas;
 use crate::texts;
@@ -94,9 +94,14 @@ fn tool_call(
         .call_id
         .as_deref()
         .or(result.as_ref().and_then(|result| result.call_id.as_deref()));
-    let (answer, mut ignored) = excerpt
+    let (mut answer, mut ignored) = excerpt
         .map(|text| answer(text, tool, reader.source_answers))
         .unwrap_or_default();
+    if passed_a_check(&understood.effects) {
+        // "4 passed" for one file after another tells of each file: the answers are equal, what they say is not.
+        answer.acknowledges = true;
+        answer.informs = false;
+    }
     ignored.add(
         Leftout::Decoration,
         facts.map_or(0, |facts| facts.decoration),
@@ -129,6 +134,11 @@ fn tool_call(
             .filter(|_| reader.topics)
             .map(|arguments| topics(arguments, answer_text)),
     }
+}
+
+fn passed_a_check(effects: &Effects) -> bool {
+    let verdict = effects.verification.as_ref().map(|check| check.verdict);
+    matches!(verdict, Some(Verdict::Passed | Verdict::PassedBySummary))
 }
 
 /// Where calls start: in the working directory if it is part of the workspace, else in its first directory.

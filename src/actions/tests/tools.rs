@@ -152,10 +152,46 @@ fn tools_that_check() {
         ("cargo_test", "it may have worked", "Unknown"),
         ("run_tests", "All tests passed", "Passed"),
         ("run_tests", "", "Unknown"),
+        (
+            "mcp__github__get_pull_request_status",
+            r#"{"state":"success","statuses":[{"context":"unit","state":"success"}]}"#,
+            "Passed",
+        ),
+        (
+            "get_workflow_run",
+            r#"{"status":"completed","conclusion":"failure"}"#,
+            "Failed",
+        ),
+        (
+            "Task",
+            "I ran `pytest -q`: 31 passed in 4.02s, no failures.",
+            "PassedBySummary",
+        ),
+        ("Task", "pytest: 2 failed, 29 passed in 4.02s", "Failed"),
     ] {
         let text = answered(tool, "{}", answer);
         assert!(
             text.contains(&format!(" {expected} ")),
+            "{tool} {answer}: {text}"
+        );
+    }
+}
+
+#[test]
+fn answers_that_are_no_check() {
+    for (tool, answer) in [
+        (
+            "get_workflow_run",
+            r#"{"status":"in_progress","conclusion":null}"#,
+        ),
+        ("get_pull_request", r#"{"state":"open","title":"success"}"#),
+        ("get_order_status", r#"{"state":"success"}"#),
+        ("Task", "All tests pass, I am sure."),
+        ("Task", "Done."),
+    ] {
+        let text = answered(tool, "{}", answer);
+        assert!(
+            !text.contains("Passed") && !text.contains("Failed"),
             "{tool} {answer}: {text}"
         );
     }

@@ -214,6 +214,13 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_that_is_undone() {
+        // The first time each of the two is news.
+        assert_eq!(fires(&aware(), "e>f g>f e>f g>f e>f"), [4]);
+        assert_eq!(fires(&aware(), "e>f g>f h>f g>f e>f"), NEVER);
+    }
+
+    #[test]
     fn a5_two_rounds_with_equal_answers() {
         assert_eq!(fires(&aware(), "a b a b"), [3]);
         assert_eq!(fires(&aware(), "a b a"), NEVER);

@@ -152,7 +152,8 @@ impl<'v> Past<'v> {
 
     /// Whether the call at `index` is a successful, differing change of something that `call` depends on or
     /// changes itself (A1). Differing: another key than the last change of the same target, or something that
-    /// it depends on itself was changed since then (a restart after another edit is another restart).
+    /// it depends on itself was changed since then (a restart after another edit is another restart); and no taking back
+    /// of the last change.
     pub(super) fn resets(&self, index: usize, call: &Call) -> bool {
         let Some(change) = self.calls.get(index) else {
             return false;
@@ -160,6 +161,9 @@ impl<'v> Past<'v> {
         if !changed(change)
             || !(change.changes.touches(&call.reads) || change.changes.touches(&call.changes))
         {
+            return false;
+        }
+        if self.undone(index, change) {
             return false;
         }
         self.last_like(index, change).is_none_or(|last| {
@@ -181,6 +185,18 @@ impl<'v> Past<'v> {
             .rposition(|other| changed(other) && other.changes.touches(&change.changes))?;
         let same = self.calls.get(last)?.key;
         (same.is_some() && same == change.key).then_some(last)
+    }
+
+    /// Whether the change at `index` only takes back the last one of its target, with a call that was made before: to
+    /// and fro is no news.
+    fn undone(&self, index: usize, change: &Call) -> bool {
+        let same_target = |other: &&Call| changed(other) && other.changes.touches(&change.changes);
+        let before = self.calls.get(..index).unwrap_or_default();
+        let mut others = before.iter().rev().filter(same_target);
+        let last = others.next();
+        change.key.is_some()
+            && last.is_some_and(|last| last.key != change.key)
+            && others.next().is_some_and(|other| other.key == change.key)
     }
 
     /// Whether anything in a range of indices is such a change.

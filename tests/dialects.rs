@@ -307,7 +307,9 @@ service: {pipelines: {traces: {receivers: [otlp], processors: [anomaly], exporte
         config::load_for(Purpose::Replay, &[source], &[], &|_| None, Timestamp::ZERO)
             .unwrap_or_else(|report| panic!("{}", report.render(false)));
     let mut reader = Reader::new(Arc::new(settings.steps));
-    let mut engine = Engine::new(settings.engine);
+    let mut rules = settings.engine;
+    rules.sessions.records = true;
+    let mut engine = Engine::new(rules);
     let (mut steps, mut out, mut now) = (Vec::new(), Output::default(), Timestamp::ZERO);
     for file in files {
         let reading = reader.read(fs::read(file).unwrap().into()).unwrap();
@@ -318,6 +320,15 @@ service: {pipelines: {traces: {receivers: [otlp], processors: [anomaly], exporte
             .map(|step| step.end)
             .fold(now, Ord::max);
         engine.ingest(reading, now, &mut out);
+        engine.advance(now, &mut out);
+    }
+    // Content that the library sends as log records.
+    let logs = captures()
+        .with_file_name("captured_logs")
+        .join(format!("{}.{scenario}.logs.pb", variant.folder));
+    if let Ok(body) = fs::read(logs) {
+        let (_, told) = reader.read_records(body.into()).unwrap();
+        engine.ingest(told, now, &mut out);
         engine.advance(now, &mut out);
     }
     engine.drain(now, &mut out);

@@ -352,9 +352,8 @@ impl<'a> World<'a> {
                 self.effects.edits_source = false;
             }
             // A pipeline that still runs is no check; one whose state was not captured may be.
-            let known = check.runner != "ci"
-                || verification.verdict != Verdict::Unknown
-                || self.call.answer.is_none();
+            let open = verification.verdict == Verdict::Unknown && self.call.answer.is_some();
+            let known = check.runner != "ci" || !open;
             self.effects.verification = known.then(|| Box::new(verification));
         }
         if self.effects.edits_source {

@@ -94,14 +94,9 @@ fn tool_call(
         .call_id
         .as_deref()
         .or(result.as_ref().and_then(|result| result.call_id.as_deref()));
-    let (mut answer, mut ignored) = excerpt
-        .map(|text| answer(text, tool, reader.source_answers))
+    let (answer, mut ignored) = excerpt
+        .map(|text| answer_of(text, &understood.effects, tool, reader.source_answers))
         .unwrap_or_default();
-    if passed_a_check(&understood.effects) {
-        // "4 passed" for one file after another tells of each file: the answers are equal, what they say is not.
-        answer.acknowledges = true;
-        answer.informs = false;
-    }
     ignored.add(
         Leftout::Decoration,
         facts.map_or(0, |facts| facts.decoration),
@@ -136,9 +131,16 @@ fn tool_call(
     }
 }
 
-fn passed_a_check(effects: &Effects) -> bool {
+/// What came back from a call that did this. "4 passed" for one file after another tells of each file: where a check
+/// passed, the answers are equal, what they say is not.
+fn answer_of(text: Excerpt<'_>, effects: &Effects, tool: &str, source: bool) -> (Answer, Ignored) {
+    let (mut answer, ignored) = answer(text, tool, source);
     let verdict = effects.verification.as_ref().map(|check| check.verdict);
-    matches!(verdict, Some(Verdict::Passed | Verdict::PassedBySummary))
+    if matches!(verdict, Some(Verdict::Passed | Verdict::PassedBySummary)) {
+        answer.acknowledges = true;
+        answer.informs = false;
+    }
+    (answer, ignored)
 }
 
 /// Where calls start: in the working directory if it is part of the workspace, else in its first directory.

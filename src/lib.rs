@@ -17,6 +17,7 @@ pub mod policies;
 pub mod receivers;
 pub mod runtime;
 pub mod schemas;
+pub mod security;
 pub mod sessions;
 pub mod steps;
 pub mod texts;

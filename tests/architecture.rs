@@ -15,6 +15,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("actions", &["model", "fingerprints"]),
     ("texts", &["model"]),
     ("schemas", &["model"]),
+    ("security", &["model"]),
     (
         "steps",
         &[
@@ -44,8 +45,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "annotations",
         ],
     ),
-    ("receivers", &["model", "otlp", "steps"]),
-    ("exporters", &["model", "otlp"]),
+    ("receivers", &["model", "otlp", "steps", "security"]),
+    ("exporters", &["model", "otlp", "security"]),
     ("control", &["model", "engine"]),
     (
         "runtime",
@@ -58,6 +59,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "exporters",
             "control",
             "config",
+            "security",
         ],
     ),
     (
@@ -73,6 +75,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "receivers",
             "exporters",
             "control",
+            "security",
         ],
     ),
     (

@@ -12,8 +12,8 @@ use std::time::Duration;
 use agent_sentinel::model::Pressure;
 use agent_sentinel::otlp::status::{PartialSuccess, Status, decode_response, decode_response_json};
 use agent_sentinel::receivers::{
-    Arrivals, Counters, Desk, GrpcSettings, HttpSettings, IntakeSettings, intake, serve_grpc,
-    serve_http,
+    Arrivals, Counters, Desk, GrpcSettings, Guard, HttpSettings, IntakeSettings, intake,
+    serve_grpc, serve_http,
 };
 use agent_sentinel::runtime::net;
 use bytes::{Buf, BufMut, Bytes};
@@ -81,13 +81,31 @@ impl House {
         let (theirs, counters) = (Arc::clone(&desk), Arc::clone(&grpc_counters));
         servers.spawn(async move {
             let stop = async { drop(stopped.await) };
-            serve_grpc(on_grpc, &grpc, theirs, counters, stop, grace).await;
+            serve_grpc(
+                on_grpc,
+                &grpc,
+                Guard::default(),
+                theirs,
+                counters,
+                stop,
+                grace,
+            )
+            .await;
         });
         let (stop_http, stopped) = oneshot::channel::<()>();
         let counters = Arc::clone(&http_counters);
         servers.spawn(async move {
             let stop = async { drop(stopped.await) };
-            serve_http(on_http, &http, desk, counters, stop, grace).await;
+            serve_http(
+                on_http,
+                &http,
+                Guard::default(),
+                desk,
+                counters,
+                stop,
+                grace,
+            )
+            .await;
         });
         Self {
             grpc: grpc_address,

@@ -37,6 +37,7 @@ impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
         match error {
             StartError::Bind(BindError::InUse { .. }) => Self::Busy(error.to_string()),
+            StartError::Security(_) => Self::NoConfiguration(error.to_string()),
             error => Self::Runtime(error.to_string()),
         }
     }

@@ -7,15 +7,18 @@ use crate::control;
 use crate::exporters;
 use crate::model::{Signal, Timestamp};
 use crate::receivers;
+use crate::security::Protection;
 
 use super::anomaly::{self, Anomaly};
 use super::components::{Section, defined, kind_of};
-use super::endpoints::Listeners;
+use super::endpoints::{Exposed, Listeners};
+use super::extensions::{self, Extensions};
 use super::pipelines::{self, Typed};
 use super::problems::Problems;
 use super::report::Problem;
 use super::routes;
 use super::secrets::Secrecy;
+use super::security;
 use super::sending;
 use super::settings::{Exporter, Receiver, Settings, Takes};
 use super::suggest;
@@ -83,7 +86,17 @@ impl<'a> Builder<'a, '_> {
         let processors = self.processors();
         let exporters = self.exporters();
         let service = self.root.entry("service");
-        let health_check = self.extensions(service);
+        let Extensions {
+            health_check,
+            authenticators,
+        } = self.extensions(service);
+        security::references(
+            self.root,
+            &receivers,
+            &exporters,
+            &authenticators,
+            self.problems,
+        );
         let (intake, telemetry, shutdown) = self.service(service);
         let typed = self.pipelines(service);
         let sending = |signal| -> Vec<Exporter> {
@@ -119,6 +132,7 @@ impl<'a> Builder<'a, '_> {
             log_exporters: sending(Signal::Logs),
             metric_exporters: sending(Signal::Metrics),
             health_check,
+            authenticators,
             telemetry,
             shutdown,
             pipelines: typed.iter().map(Typed::names).collect(),
@@ -154,15 +168,26 @@ impl<'a> Builder<'a, '_> {
             self.problems
                 .push(Problem::error(at, format!("`{key}` is {what}")));
         }
-        for (protocol, endpoint) in [
-            ("grpc", protocols.grpc.as_ref().map(|grpc| &grpc.endpoint)),
-            ("http", protocols.http.as_ref().map(|http| &http.endpoint)),
-        ] {
-            let Some(endpoint) = endpoint else { continue };
+        let grpc = protocols.grpc.as_ref();
+        let grpc = grpc.map(|grpc| ("grpc", &grpc.endpoint, &grpc.tls, &grpc.auth));
+        let http = protocols.http.as_ref();
+        let http = http.map(|http| ("http", &http.endpoint, &http.tls, &http.auth));
+        for (protocol, endpoint, tls, auth) in grpc.into_iter().chain(http) {
             let written = entry.value.at(&["protocols", protocol, "endpoint"]);
             let place = written.map(Entry::shown);
             let whose = format!("receivers.{}.protocols.{protocol}", entry.key);
-            self.listeners.add(endpoint, place, &whose, self.problems);
+            let protection = Protection::of(tls.as_ref(), auth.as_ref());
+            self.listeners.add(
+                endpoint,
+                place,
+                &whose,
+                &Exposed::Receiver(protection),
+                self.problems,
+            );
+            if let Some(tls) = tls {
+                let path = ["protocols", protocol, "tls"];
+                security::faults(entry, &path, tls.faults(), self.problems);
+            }
         }
     }
 
@@ -196,30 +221,13 @@ impl<'a> Builder<'a, '_> {
         read
     }
 
-    fn extensions(&mut self, service: Option<&Entry>) -> Option<control::HealthCheck> {
-        let mut read = Defined::new();
-        for entry in defined(self.root, Section::Extensions, self.problems) {
-            if let Some(settings) = self.problems.read::<control::HealthCheck>(entry) {
-                let place = entry.value.entry("endpoint").map(Entry::shown);
-                let whose = format!("extensions.{}", entry.key);
-                self.listeners
-                    .add(&settings.endpoint, place, &whose, self.problems);
-                read.insert(entry.key.clone(), settings);
-            }
-        }
+    fn extensions(&mut self, service: Option<&Entry>) -> Extensions {
+        let read = extensions::read(self.root, &mut self.listeners, self.problems);
         let list = service.and_then(|service| service.value.entry("extensions"));
         let used = pipelines::references(list, self.problems);
         self.check_references(Section::Extensions, &used);
         self.warn_unused(Section::Extensions, |id| used.iter().any(|r| r.id == id));
-        let mut started = used.iter().filter_map(|r| read.remove(&r.id));
-        let first = started.next();
-        if let (Some(_), Some(second)) = (started.next(), used.get(1)) {
-            self.problems.push(Problem::error(
-                second.place,
-                "one `health_check` is enough: they would all say the same",
-            ));
-        }
-        first
+        extensions::started(read, &used, self.problems)
     }
 
     fn service(
@@ -242,8 +250,9 @@ impl<'a> Builder<'a, '_> {
         for page in telemetry.metrics.pages() {
             let place = written.or(service.value.at(&["telemetry", "metrics", "readers"]));
             let place = place.map(Entry::shown);
+            let whose = "service.telemetry.metrics";
             self.listeners
-                .add(&page, place, "service.telemetry.metrics", self.problems);
+                .add(&page, place, whose, &Exposed::Page, self.problems);
         }
         (
             self.part(service, "intake"),

@@ -42,7 +42,7 @@ impl Section {
             Self::Receivers => &["otlp"],
             Self::Processors => &["anomaly"],
             Self::Exporters => crate::exporters::Settings::KINDS,
-            Self::Extensions => &["health_check"],
+            Self::Extensions => &["health_check", "bearertokenauth"],
         }
     }
 
@@ -68,6 +68,9 @@ impl Section {
             (Self::Exporters, "jaeger") => Some("use `otlp_grpc`: Jaeger takes OTLP on port 4317"),
             (Self::Exporters, "zipkin" | "kafka" | "loadbalancing" | "otelarrow" | "nop") => {
                 Some("send by `otlp_grpc` or `otlp_http` to a collector that has it")
+            }
+            (Self::Extensions, "basicauth" | "oidc") => {
+                Some("use `bearertokenauth`, or `tls.client_ca_file` of the receiver")
             }
             (Self::Extensions, _) => COLLECTOR_EXTENSIONS.contains(&kind).then_some(LATER),
             _ => None,
@@ -108,7 +111,6 @@ const COLLECTOR_EXTENSIONS: &[&str] = &[
     "zpages",
     "pprof",
     "file_storage",
-    "bearertokenauth",
     "basicauth",
     "oidc",
     "memory_limiter",

@@ -1,5 +1,7 @@
 //! `host:port`: where we listen.
 
+use crate::security::Protection;
+
 use super::problems::Problems;
 use super::report::Problem;
 use super::tree::Place;
@@ -79,6 +81,34 @@ impl Listen {
     }
 }
 
+/// What other hosts meet at an address.
+pub(super) enum Exposed {
+    /// A receiver, guarded like this.
+    Receiver(Protection),
+    /// Health or metrics.
+    Page,
+}
+
+impl Exposed {
+    /// What is to be said of an address that other hosts reach.
+    fn warning(&self, place: Place, whose: &str, port: u16) -> Option<Problem> {
+        let reached = format!("{whose} can be reached from other hosts");
+        let this_host = format!("localhost:{port} is only this host");
+        match self {
+            Self::Receiver(protection) => {
+                let (what, keys) = protection.lack()?;
+                let problem = Problem::warning(place, format!("{reached}: {what}"));
+                Some(problem.help(format!("below {whose} write {keys}; {this_host}")))
+            }
+            Self::Page => {
+                let problem = Problem::warning(place, reached);
+                let open = "it has neither TLS nor authentication, and takes nothing in";
+                Some(problem.help(format!("{open}; {this_host}")))
+            }
+        }
+    }
+}
+
 /// All addresses of one configuration.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
@@ -92,6 +122,7 @@ impl Listeners {
         text: &str,
         place: Option<Place>,
         whose: &str,
+        exposed: &Exposed,
         problems: &mut Problems,
     ) {
         let report = |message: String| match place {
@@ -118,12 +149,10 @@ impl Listeners {
             };
             problems.push(problem.help("give each a port of its own"));
         }
-        if let (false, Some(place)) = (listen.is_loopback(), place) {
-            problems.push(
-                Problem::warning(place, format!("{whose} can be reached from other hosts")).help(
-                    "there is no authentication in this release; localhost is only this host",
-                ),
-            );
+        if let (false, Some(place)) = (listen.is_loopback(), place)
+            && let Some(problem) = exposed.warning(place, whose, listen.port)
+        {
+            problems.push(problem);
         }
         self.known.push((listen, place, whose.to_owned()));
     }

@@ -18,6 +18,8 @@ pub(super) enum Secrecy {
     Never,
     /// Keys are looked at.
     Open,
+    /// Below `auth`: the name of an authenticator is none, whatever else is there is one.
+    Auth,
     /// A secret, and so is everything in it.
     Secret,
 }
@@ -29,6 +31,9 @@ impl Secrecy {
             (Self::Root, "processors") => Self::Never,
             (Self::Root, "receivers" | "exporters" | "extensions") => Self::Section,
             (Self::Section, _) => Self::Open,
+            (Self::Auth, "authenticator") => Self::Open,
+            (Self::Auth, _) => Self::Secret,
+            (Self::Root | Self::Open, "auth") => Self::Auth,
             (Self::Root | Self::Open, key) if is_secret(key) => Self::Secret,
             (Self::Root, _) => Self::Open,
             (same, _) => same,
@@ -37,7 +42,7 @@ impl Secrecy {
 
     /// Whether the value must not be shown.
     pub(super) fn hides(self) -> bool {
-        self == Self::Secret
+        matches!(self, Self::Secret | Self::Auth)
     }
 }
 
@@ -204,6 +209,9 @@ mod tests {
             "exporters/otlp/tokenizer",
             "exporters/otlp/secretary",
             "exporters/otlp/endpoint",
+            "exporters/otlp/auth/authenticator",
+            "receivers/otlp/protocols/grpc/auth/authenticator",
+            "extensions/bearertokenauth/filename",
             "exporters/otlp_http/token/endpoint",
             "exporters/secret",
             "service/pipelines/traces",

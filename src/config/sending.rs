@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use crate::exporters::{BuildError, QueueSettings, RetrySettings, Settings};
+use crate::exporters::{BuildError, QueueSettings, RetrySettings, Settings, Target};
 
 use crate::model::Signal;
 
 use super::endpoints::Listeners;
 use super::problems::Problems;
 use super::report::Problem;
+use super::security;
 use super::tree::{Entry, Place};
 
 /// Reports what keeps an exporter from working, or probably does. `signals` is what it is to send, `receivers`
@@ -24,8 +25,10 @@ pub(super) fn check(
         match settings.check(*signal) {
             Err(error) => unbuildable(entry, settings, *signal, &error, problems),
             Ok(None) => {}
-            Ok(Some((host, port))) => {
-                if let Some(ours) = receivers.at(&host, port) {
+            Ok(Some(target)) => {
+                let port = target.port;
+                exposed(entry, settings, *signal, &target, problems);
+                if let Some(ours) = receivers.at(&target.host, port) {
                     let at = place(entry, &[endpoint_key(settings, *signal)]);
                     let message = format!(
                         "`{}` sends back to {ours}: all would go in circles",
@@ -54,6 +57,9 @@ pub(super) fn check(
             "give the pipeline of {last} a file of its own, like file/{last}"
         )));
     }
+    if let Some(tls) = settings.tls() {
+        security::faults(entry, &["tls"], tls.faults(), problems);
+    }
     match settings {
         Settings::OtlpGrpc(grpc) => {
             retry(entry, &grpc.retry_on_failure, problems);
@@ -70,6 +76,32 @@ pub(super) fn check(
             lacks(entry, "path", help, problems);
         }
         Settings::File(_) | Settings::Debug(_) => {}
+    }
+}
+
+/// What travels where others can read it.
+fn exposed(
+    entry: &Entry,
+    settings: &Settings,
+    signal: Signal,
+    target: &Target,
+    problems: &mut Problems,
+) {
+    let at = place(entry, &[endpoint_key(settings, signal)]);
+    let host = &target.host;
+    if target.secure || target.near {
+        return;
+    }
+    if settings.auth().is_some() {
+        let message = format!("`{}` sends its token to {host} in plain text", entry.key);
+        let problem = Problem::warning(at, message);
+        problems.push(problem.help("put https:// in front, or write `tls: {insecure: false}`"));
+    } else if !target.said {
+        let message = format!("`{}` sends to {host} in plain text", entry.key);
+        let problem = Problem::warning(at, message);
+        problems.push(problem.help(
+            "write `tls: {insecure: true}` if that is meant, `tls: {insecure: false}` for TLS",
+        ));
     }
 }
 
@@ -109,7 +141,7 @@ fn unbuildable(
             lacks(entry, endpoint, &format!("write {example}"), problems);
             return;
         }
-        BuildError::Endpoint { .. } | BuildError::Tls(_) => place(entry, &[endpoint]),
+        BuildError::Endpoint { .. } => place(entry, &[endpoint]),
         BuildError::Header(name) => place(entry, &["headers", name]),
         BuildError::Retry(_) => place(entry, &["retry_on_failure"]),
     };

@@ -3,12 +3,14 @@
 //! Invariant: whatever holds a `Settings` may rely on every check having passed: names resolve, endpoints
 //! parse, ranges hold.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::control;
 use crate::engine;
 use crate::exporters;
 use crate::receivers;
+use crate::security::BearerTokenAuth;
 use crate::steps;
 
 /// Everything a run needs to know.
@@ -30,6 +32,8 @@ pub struct Settings {
     pub metric_exporters: Vec<Exporter>,
     /// The health page, when `service.extensions` names it.
     pub health_check: Option<control::HealthCheck>,
+    /// Extensions that know tokens, when `service.extensions` names them, by id.
+    pub authenticators: BTreeMap<String, BearerTokenAuth>,
     /// Own logs and metrics.
     pub telemetry: control::Telemetry,
     /// How long stopping may take.

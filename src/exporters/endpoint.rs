@@ -9,7 +9,8 @@ use http::{HeaderMap, uri};
 
 use crate::model::Signal;
 
-use super::settings::{Compression, OtlpGrpcSettings, OtlpHttpSettings, TlsSettings};
+use super::settings::{Compression, OtlpGrpcSettings, OtlpHttpSettings};
+use crate::security::ClientTls;
 
 /// The signal whose path stands at the end of a path already.
 fn signal_in(path: &str) -> Option<&'static str> {
@@ -46,11 +47,6 @@ pub enum BuildError {
         /// What is wrong.
         why: String,
     },
-    /// Transport security is asked for.
-    #[error(
-        "endpoint `{0}` asks for TLS, which this build does not speak; use http:// or `tls: {{insecure: true}}`"
-    )]
-    Tls(String),
     /// A header cannot be sent.
     #[error("header `{0}` has a name or value that cannot be sent")]
     Header(String),
@@ -83,7 +79,7 @@ impl Destination {
         }
         let bare = written.strip_prefix("dns:///").unwrap_or(written);
         let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
-        plain_text(scheme, &settings.tls, written)?;
+        let scheme_spoken = spoken(scheme, &settings.tls, written)?;
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         if !path.is_empty() {
             return Err(wrong("gRPC endpoints have no path; write host:port"));
@@ -94,7 +90,7 @@ impl Destination {
             return Err(wrong("the port is missing; OTLP over gRPC has 4317"));
         }
         let uri = uri::Builder::new()
-            .scheme(Scheme::HTTP)
+            .scheme(scheme_spoken)
             .authority(authority)
             .path_and_query(method(signal))
             .build()
@@ -116,7 +112,7 @@ impl Destination {
         let Some((scheme, _)) = written.split_once("://") else {
             return Err(wrong("a URL is needed; put http:// in front"));
         };
-        plain_text(scheme, &settings.tls, written)?;
+        spoken(scheme, &settings.tls, written)?;
         let base: Uri = written.parse().map_err(|_| wrong("this is no URL"))?;
         let mut parts = base.into_parts();
         if let Some(authority) = &parts.authority {
@@ -141,6 +137,16 @@ impl Destination {
         }
         let uri = Uri::from_parts(parts).map_err(|_| wrong("this is no URL"))?;
         Self::new(uri, &settings.headers, settings.compression)
+    }
+
+    /// Whether TLS is spoken there.
+    pub(super) fn is_secure(&self) -> bool {
+        self.uri.scheme() == Some(&Scheme::HTTPS)
+    }
+
+    /// Whether only this host hears what is sent there.
+    pub(super) fn is_near(&self) -> bool {
+        is_loopback(&self.uri)
     }
 
     /// `http://host:port`, for the log: without user, password and query.
@@ -203,15 +209,15 @@ fn reachable(authority: &Authority) -> Result<(), &'static str> {
 /// Who we are.
 const PRODUCT: &str = concat!("agent-sentinel/", env!("CARGO_PKG_VERSION"), " (rust)");
 
-/// Refuses what would need TLS. A scheme wins over `insecure`.
-fn plain_text(scheme: &str, tls: &TlsSettings, written: &str) -> Result<(), BuildError> {
+/// What is spoken to an endpoint. A scheme wins over everything under `tls`.
+fn spoken(scheme: &str, tls: &ClientTls, written: &str) -> Result<Scheme, BuildError> {
     match scheme.to_ascii_lowercase().as_str() {
-        "http" => Ok(()),
-        "" if tls.insecure != Some(false) => Ok(()),
-        "" | "https" => Err(BuildError::Tls(written.to_owned())),
+        "https" => Ok(Scheme::HTTPS),
+        "" if tls.is_wanted() => Ok(Scheme::HTTPS),
+        "" | "http" => Ok(Scheme::HTTP),
         other => Err(BuildError::Endpoint {
             endpoint: written.to_owned(),
-            why: format!("the scheme `{other}` is not supported; use http"),
+            why: format!("the scheme `{other}` is not supported; use http or https"),
         }),
     }
 }
@@ -272,25 +278,35 @@ mod tests {
 
     #[test]
     fn e_01_the_scheme_decides_about_tls() {
-        assert!(matches!(
-            grpc("https://jaeger:4317"),
-            Err(BuildError::Tls(_))
-        ));
-        assert!(matches!(
-            http("https://jaeger:4318"),
-            Err(BuildError::Tls(_))
-        ));
-        let mut settings = OtlpGrpcSettings {
-            endpoint: "jaeger:4317".to_owned(),
-            ..OtlpGrpcSettings::default()
+        let spoken = |endpoint: &str, tls: ClientTls| {
+            let settings = OtlpGrpcSettings {
+                endpoint: endpoint.to_owned(),
+                tls,
+                ..OtlpGrpcSettings::default()
+            };
+            let to = Destination::grpc(&settings, Signal::Traces).unwrap();
+            to.uri.scheme_str().unwrap().to_owned()
         };
-        settings.tls.insecure = Some(false);
-        assert!(matches!(
-            Destination::grpc(&settings, Signal::Traces),
-            Err(BuildError::Tls(_))
-        ));
-        settings.endpoint = "http://jaeger:4317".to_owned();
-        assert!(Destination::grpc(&settings, Signal::Traces).is_ok());
+        let with = |insecure: Option<bool>| ClientTls {
+            insecure,
+            ..ClientTls::default()
+        };
+        for (endpoint, insecure, want) in [
+            ("jaeger:4317", None, "http"),
+            ("jaeger:4317", Some(true), "http"),
+            ("jaeger:4317", Some(false), "https"),
+            ("http://jaeger:4317", Some(false), "http"),
+            ("https://jaeger:4317", Some(true), "https"),
+            ("HTTPS://jaeger:4317", None, "https"),
+        ] {
+            assert_eq!(spoken(endpoint, with(insecure)), want, "{endpoint}");
+        }
+        let roots = ClientTls {
+            ca_file: Some("ca.pem".to_owned()),
+            ..ClientTls::default()
+        };
+        assert_eq!(spoken("jaeger:4317", roots), "https");
+        assert_eq!(http("https://h").unwrap(), "https://h/v1/traces");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! then it is queued or in flight. Connections and files come opened from `runtime`.
 
 mod check;
+mod connector;
 mod counters;
 mod debug;
 mod delivery;
@@ -31,15 +32,16 @@ use queue::{Ours, Queue};
 use transport::{Grpc, Http, Transport};
 use voice::Voice;
 
+pub use check::Target;
+pub use connector::Connector;
 pub use counters::{Balance, Counters, Reason};
 pub use delivery::Work;
 pub use endpoint::BuildError;
 pub use local::Sink;
 pub use settings::{
     Compression, DebugSettings, Encoding, FileSettings, OnFull, OtlpGrpcSettings, OtlpHttpSettings,
-    QueueSettings, RetrySettings, Settings, Sizer, TlsSettings, Verbosity,
+    QueueSettings, RetrySettings, Settings, Sizer, Verbosity,
 };
-pub use transport::Connector;
 
 /// What an exporter is handed.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +57,8 @@ pub enum Feed<'a> {
 }
 
 impl Feed<'_> {
-    const fn signal(self) -> Signal {
+    /// What the exporter sends.
+    pub const fn signal(self) -> Signal {
         match self {
             Self::Spans(_) => Signal::Traces,
             Self::Relayed(signal, _) => signal,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 
 use crate::model::{Signal, units};
+use crate::security::{AuthReference, ClientTls};
 
 /// One exporter of any type.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +78,9 @@ pub struct OtlpGrpcSettings {
     /// How long and how often.
     pub retry_on_failure: RetrySettings,
     /// Transport security.
-    pub tls: TlsSettings,
+    pub tls: ClientTls,
+    /// The extension whose token goes with every request.
+    pub auth: Option<AuthReference>,
 }
 
 impl Default for OtlpGrpcSettings {
@@ -90,7 +93,8 @@ impl Default for OtlpGrpcSettings {
             max_request_size: MAX_REQUEST_SIZE,
             sending_queue: QueueSettings::default(),
             retry_on_failure: RetrySettings::default(),
-            tls: TlsSettings::default(),
+            tls: ClientTls::default(),
+            auth: None,
         }
     }
 }
@@ -124,7 +128,9 @@ pub struct OtlpHttpSettings {
     /// How long and how often.
     pub retry_on_failure: RetrySettings,
     /// Transport security.
-    pub tls: TlsSettings,
+    pub tls: ClientTls,
+    /// The extension whose token goes with every request.
+    pub auth: Option<AuthReference>,
 }
 
 impl OtlpHttpSettings {
@@ -152,7 +158,8 @@ impl Default for OtlpHttpSettings {
             max_request_size: MAX_REQUEST_SIZE,
             sending_queue: QueueSettings::default(),
             retry_on_failure: RetrySettings::default(),
-            tls: TlsSettings::default(),
+            tls: ClientTls::default(),
+            auth: None,
         }
     }
 }
@@ -293,14 +300,6 @@ impl RetrySettings {
         }
         Ok(())
     }
-}
-
-/// Transport security. This build speaks plain text only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TlsSettings {
-    /// Plain text where the endpoint has no scheme, which is also what silence means. A scheme wins.
-    pub insecure: Option<bool>,
 }
 
 /// `debug`: what passes, for people.

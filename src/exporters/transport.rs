@@ -10,19 +10,16 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::model::Signal;
 use crate::otlp::to_json_of;
 
+use super::connector::{Connector, Dial};
 use super::endpoint::Destination;
 use super::outcome::{Outcome, of_grpc, of_http};
 use super::settings::Encoding;
 use super::squeeze::squeeze;
-
-/// Opens connections; made in `runtime`.
-pub type Connector = HttpConnector;
 
 /// An attempt under way.
 pub(super) type Attempting<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
@@ -49,12 +46,13 @@ const PING_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
 /// OTLP over gRPC, on one HTTP/2 connection that is opened when needed.
 #[derive(Debug)]
 pub(super) struct Grpc {
-    client: Client<Connector, Framed>,
+    client: Client<Dial, Framed>,
     to: Destination,
 }
 
 impl Grpc {
-    pub(super) fn new(connector: Connector, to: Destination) -> Self {
+    pub(super) fn new(connector: Connector, mut to: Destination) -> Self {
+        to.headers.extend(connector.credentials());
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -65,7 +63,7 @@ impl Grpc {
             .http2_max_header_list_size(MAX_HEADERS)
             .http2_keep_alive_interval(PING_EVERY)
             .http2_keep_alive_timeout(PING_WAIT)
-            .build(connector);
+            .build(connector.http2());
         Self { client, to }
     }
 
@@ -113,7 +111,7 @@ impl Transport for Grpc {
 /// OTLP over HTTP/1.1 with kept connections.
 #[derive(Debug)]
 pub(super) struct Http {
-    client: Client<Connector, Full<Bytes>>,
+    client: Client<Dial, Full<Bytes>>,
     to: Destination,
     encoding: Encoding,
     signal: Signal,
@@ -122,14 +120,15 @@ pub(super) struct Http {
 impl Http {
     pub(super) fn new(
         connector: Connector,
-        to: Destination,
+        mut to: Destination,
         encoding: Encoding,
         signal: Signal,
     ) -> Self {
+        to.headers.extend(connector.credentials());
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
-            .build(connector);
+            .build(connector.http1());
         Self {
             client,
             to,

@@ -24,6 +24,10 @@ pub struct Counters {
     pub failed_requests: AtomicU64,
     /// Requests in JSON that were taken, of which names were ignored that look like mistakes.
     pub misspelt_requests: AtomicU64,
+    /// Requests without a valid token; they are among those that failed.
+    pub unauthenticated: AtomicU64,
+    /// Connections that ended in their TLS handshake.
+    pub failed_handshakes: AtomicU64,
 }
 
 /// What became of the items of one signal.

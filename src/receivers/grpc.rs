@@ -14,6 +14,7 @@ use crate::otlp::status::{self, PartialSuccess};
 use super::collect::collect;
 use super::counters::{Counters, add};
 use super::desk::{Desk, Parcel, Written};
+use super::guard::Guard;
 use super::http as plain;
 use super::inflate::{ACCEPTED, Squeezed};
 use super::refusal::Refusal;
@@ -45,6 +46,7 @@ pub(super) struct Grpc {
     pub(super) desk: Arc<Desk>,
     pub(super) counters: Arc<Counters>,
     pub(super) limits: Limits,
+    pub(super) guard: Guard,
 }
 
 impl Grpc {
@@ -57,6 +59,9 @@ impl Grpc {
         if request.version() != Version::HTTP_2 || !is_grpc(request.headers()) {
             add(&self.counters.failed_requests, 1);
             return not_grpc(&request);
+        }
+        if let Err(refusal) = self.guard.admit(request.headers(), &self.counters) {
+            return refused(&refusal);
         }
         if request.method() != Method::POST {
             add(&self.counters.failed_requests, 1);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
-    HeaderValue, RETRY_AFTER,
+    HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::Body;
@@ -18,6 +18,7 @@ use crate::otlp::status::{self, PartialSuccess};
 use super::collect::collect;
 use super::counters::{Counters, add};
 use super::desk::{Desk, Parcel, Written};
+use super::guard::Guard;
 use super::inflate::{ACCEPTED, Squeezed};
 use super::refusal::Refusal;
 use super::reply::Reply;
@@ -29,6 +30,7 @@ pub(super) struct Http {
     pub(super) desk: Arc<Desk>,
     pub(super) counters: Arc<Counters>,
     pub(super) limits: Limits,
+    pub(super) guard: Guard,
     /// Path of each signal, without a slash at its end.
     pub(super) paths: [(Signal, String); 3],
 }
@@ -41,6 +43,14 @@ impl Http {
         B::Error: std::fmt::Display,
     {
         let written = written(request.headers());
+        if let Err(refusal) = self.guard.admit(request.headers(), &self.counters) {
+            let mut response = refused(&refusal, written);
+            if let Some(challenge) = self.guard.challenge() {
+                let headers = response.headers_mut();
+                headers.insert(WWW_AUTHENTICATE, challenge);
+            }
+            return response;
+        }
         let signal = self.signal(&request);
         match self.export(request, signal).await {
             Ok(partial) => success(signal.unwrap_or(Signal::Traces), partial.as_ref(), written),

@@ -6,9 +6,11 @@
 //! server's own future.
 
 mod collect;
+mod connection;
 mod counters;
 mod desk;
 mod grpc;
+mod guard;
 mod http;
 mod inflate;
 mod intake;
@@ -20,6 +22,7 @@ mod settings;
 
 pub use counters::{Counters, Items};
 pub use desk::Desk;
+pub use guard::{Guard, TlsGuard};
 pub use intake::{Arrivals, Intake, NoRoom, intake};
 pub use routes::{Relay, Routes};
 pub use server::{serve_grpc, serve_http};

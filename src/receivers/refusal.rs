@@ -27,6 +27,8 @@ pub(super) enum Code {
     Unimplemented = 12,
     /// No room; try again.
     Unavailable = 14,
+    /// Who it is has not been shown.
+    Unauthenticated = 16,
 }
 
 /// A request that was not taken.
@@ -66,6 +68,17 @@ impl Refusal {
             why.to_string(),
         );
         refusal.field = Some(shorten(field.to_owned()));
+        refusal
+    }
+
+    /// No token, or a wrong one. Which of the two is not said. The body is not read.
+    pub(super) fn unauthenticated(scheme: &str) -> Self {
+        let mut refusal = Self::new(
+            Code::Unauthenticated,
+            StatusCode::UNAUTHORIZED,
+            format!("a valid token is needed ({scheme}); set it as a header of your exporter"),
+        );
+        refusal.close = true;
         refusal
     }
 

@@ -1,6 +1,5 @@
 //! Serves connections of an opened listener until told to stop, then lets what runs come to its end.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,18 +7,18 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::connection::{Newcomer, Terms};
 use super::counters::Counters;
 use super::desk::Desk;
 use super::grpc::Grpc;
+use super::guard::Guard;
 use super::http::Http;
 use super::reply::Reply;
 use super::settings::{GrpcSettings, HttpSettings, Limits};
@@ -41,6 +40,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub async fn serve_grpc(
     listener: TcpListener,
     settings: &GrpcSettings,
+    guard: Guard,
     desk: Arc<Desk>,
     counters: Arc<Counters>,
     shutdown: impl Future<Output = ()>,
@@ -49,20 +49,29 @@ pub async fn serve_grpc(
     let limits = settings.limits();
     let server = Arc::new(Grpc {
         desk,
-        counters,
+        counters: Arc::clone(&counters),
         limits,
+        guard: guard.clone(),
     });
     let answer = move |request: Request<Incoming>| {
         let server = Arc::clone(&server);
         async move { server.answer(request).await }
     };
-    serve(listener, limits, answer, shutdown, grace).await;
+    let terms = Terms {
+        builder: builder(limits),
+        guard,
+        counters,
+        first_byte: limits.header_time,
+        answer,
+    };
+    serve(listener, terms, shutdown, grace).await;
 }
 
 /// Serves OTLP over HTTP/1.1 and HTTP/2 on `listener` until `shutdown` is done, then ends within `grace`.
 pub async fn serve_http(
     listener: TcpListener,
     settings: &HttpSettings,
+    guard: Guard,
     desk: Arc<Desk>,
     counters: Arc<Counters>,
     shutdown: impl Future<Output = ()>,
@@ -71,29 +80,35 @@ pub async fn serve_http(
     let limits = settings.limits();
     let server = Arc::new(Http {
         desk,
-        counters,
+        counters: Arc::clone(&counters),
         limits,
+        guard: guard.clone(),
         paths: settings.paths(),
     });
     let answer = move |request: Request<Incoming>| {
         let server = Arc::clone(&server);
         async move { server.answer(request).await }
     };
-    serve(listener, limits, answer, shutdown, grace).await;
+    let terms = Terms {
+        builder: builder(limits),
+        guard,
+        counters,
+        first_byte: limits.header_time,
+        answer,
+    };
+    serve(listener, terms, shutdown, grace).await;
 }
 
 async fn serve<A, F>(
     listener: TcpListener,
-    limits: Limits,
-    answer: A,
+    terms: Terms<A>,
     shutdown: impl Future<Output = ()>,
     grace: Duration,
 ) where
-    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    A: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<Reply>> + Send + 'static,
 {
-    let builder = Arc::new(builder(limits));
-    let graceful = GracefulShutdown::new();
+    let terms = Arc::new(terms);
     let (closing, closed) = watch::channel(());
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
@@ -102,14 +117,14 @@ async fn serve<A, F>(
             () = &mut shutdown => break,
             _ = connections.join_next(), if !connections.is_empty() => {}
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
+                Ok((stream, peer)) => {
                     let newcomer = Newcomer {
                         stream,
-                        watcher: graceful.watcher(),
+                        peer,
                         closed: closed.clone(),
-                        first_byte: limits.header_time,
+                        terms: Arc::clone(&terms),
                     };
-                    connections.spawn(newcomer.serve(Arc::clone(&builder), answer.clone()));
+                    connections.spawn(newcomer.serve());
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -119,54 +134,9 @@ async fn serve<A, F>(
         }
     }
     drop((listener, closing));
-    if timeout(grace, graceful.shutdown()).await.is_err() {
+    let ended = async { while connections.join_next().await.is_some() {} };
+    if timeout(grace, ended).await.is_err() {
         tracing::warn!("connections were still busy at the end of the grace time and are closed");
-    }
-}
-
-/// A connection of which nothing is known yet.
-struct Newcomer {
-    stream: TcpStream,
-    watcher: Watcher,
-    /// Its other end is gone when the server closes.
-    closed: watch::Receiver<()>,
-    /// How long it may stay silent.
-    first_byte: Duration,
-}
-
-impl Newcomer {
-    async fn serve<A, F>(mut self, builder: Arc<Builder<TokioExecutor>>, answer: A)
-    where
-        A: Fn(Request<Incoming>) -> F + Send + 'static,
-        F: Future<Output = Response<Reply>> + Send + 'static,
-    {
-        // Small answers must not wait for more to come: without this half the throughput is gone.
-        if let Err(error) = self.stream.set_nodelay(true) {
-            tracing::debug!(%error, "no TCP_NODELAY");
-        }
-        if !self.speaks().await {
-            return;
-        }
-        let service = service_fn(move |request| {
-            let answering = answer(request);
-            async move { Ok::<_, Infallible>(answering.await) }
-        });
-        let serving = builder.serve_connection(TokioIo::new(self.stream), service);
-        if let Err(error) = self.watcher.watch(serving).await {
-            // Clients that go away in the middle are everyday life.
-            tracing::debug!(%error, "a connection ended with an error");
-        }
-    }
-
-    /// Waits for a first byte: which protocol it is shows in it, and that wait has no end of its own.
-    async fn speaks(&mut self) -> bool {
-        let mut byte = [0];
-        tokio::select! {
-            first = timeout(self.first_byte, self.stream.peek(&mut byte)) => {
-                matches!(first, Ok(Ok(1..)))
-            }
-            _ = self.closed.changed() => false,
-        }
     }
 }
 

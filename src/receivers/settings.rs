@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 
 use crate::model::{Signal, units};
+use crate::security::{AuthReference, ServerTls};
 
 /// Bytes in a mebibyte.
 const MIB: u64 = 1 << 20;
@@ -119,6 +120,10 @@ pub struct GrpcSettings {
     /// How long a request's body may take to arrive.
     #[serde(with = "units::duration")]
     pub read_timeout: Duration,
+    /// Transport security; absent: plain text.
+    pub tls: Option<ServerTls>,
+    /// Who is let in; absent: everybody.
+    pub auth: Option<AuthReference>,
 }
 
 impl Default for GrpcSettings {
@@ -130,6 +135,8 @@ impl Default for GrpcSettings {
             max_concurrent_streams: 256,
             read_header_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
+            tls: None,
+            auth: None,
         }
     }
 }
@@ -172,6 +179,10 @@ pub struct HttpSettings {
     /// How long a request's body may take to arrive.
     #[serde(with = "units::duration")]
     pub read_timeout: Duration,
+    /// Transport security; absent: plain text.
+    pub tls: Option<ServerTls>,
+    /// Who is let in; absent: everybody.
+    pub auth: Option<AuthReference>,
 }
 
 impl Default for HttpSettings {
@@ -185,6 +196,8 @@ impl Default for HttpSettings {
             max_concurrent_streams: 256,
             read_header_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
+            tls: None,
+            auth: None,
         }
     }
 }

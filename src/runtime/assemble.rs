@@ -21,6 +21,7 @@ use super::engine_task::{self, Handle, Surroundings};
 use super::figures::{self, Sources};
 use super::guarded::Guarded;
 use super::net::{self, BindError};
+use super::security::{self, Authenticators, SecurityError};
 use super::{files, push, serve};
 use crate::config;
 use crate::control::health::{Health, Phase};
@@ -30,6 +31,7 @@ use crate::engine::Engine;
 use crate::exporters::{self, Exporter, Feed, FileSettings, Sink, Work};
 use crate::model::{Pressure, Release, Signal};
 use crate::receivers::{self, Desk};
+use crate::security::Protection;
 use crate::steps;
 
 /// Longest time that requests under way get to be answered when we stop.
@@ -49,6 +51,9 @@ pub enum StartError {
         /// What is wrong.
         why: String,
     },
+    /// A certificate, a key or a token cannot be had.
+    #[error(transparent)]
+    Security(#[from] SecurityError),
     /// Own metrics cannot be pushed as asked.
     #[error("service.telemetry.metrics.readers: {0}")]
     Push(String),
@@ -79,15 +84,20 @@ pub struct Running {
 /// Starts everything that `settings` ask for. Must be called inside a tokio runtime.
 pub async fn start(settings: config::Settings, started: Instant) -> Result<Running, StartError> {
     let health = Arc::new(Health::new(clock::now()));
-    let doors = open_receivers(&settings).await?;
+    let authenticators = Authenticators::read(&settings)?;
+    let doors = open_receivers(&settings, &authenticators).await?;
     let health_door = open_health(&settings).await?;
     let page_doors = open_pages(&settings).await?;
 
     let pressure = Pressure::default();
     let (give_up, given_up) = watch::channel(false);
     let (of_logs, of_metrics) = (Pressure::default(), Pressure::default());
-    let (exporters, works) =
-        start_exporters(&settings, [&pressure, &of_logs, &of_metrics], &given_up)?;
+    let (exporters, works) = start_exporters(
+        &settings,
+        &authenticators,
+        [&pressure, &of_logs, &of_metrics],
+        &given_up,
+    )?;
     let (intake, arrivals) = receivers::intake(&settings.intake, pressure);
     let receivers: Vec<figures::Receiver> = doors.iter().map(Door::figures).collect();
     let addresses = doors.iter().filter_map(Door::address).collect();
@@ -156,33 +166,59 @@ async fn open_health(settings: &config::Settings) -> Result<Option<TcpListener>,
     let Some(health) = &settings.health_check else {
         return Ok(None);
     };
-    let key = "extensions.health_check.endpoint";
-    let listener = listen("health_check", "health_check", key, &health.endpoint).await?;
-    Ok(Some(listener))
+    let listening = Listening {
+        what: "health_check",
+        id: "health_check",
+        key: "extensions.health_check.endpoint",
+        endpoint: &health.endpoint,
+        protection: &Protection::of(None, None),
+    };
+    Ok(Some(listen(listening).await?))
 }
 
 async fn open_pages(settings: &config::Settings) -> Result<Vec<TcpListener>, StartError> {
     let mut doors = Vec::new();
     for page in settings.telemetry.metrics.pages() {
-        let key = "service.telemetry.metrics.address";
-        doors.push(listen("metrics", "prometheus", key, &page).await?);
+        let listening = Listening {
+            what: "metrics",
+            id: "prometheus",
+            key: "service.telemetry.metrics.address",
+            endpoint: &page,
+            protection: &Protection::of(None, None),
+        };
+        doors.push(listen(listening).await?);
     }
     Ok(doors)
 }
 
-/// Binds `endpoint`, and says so.
-pub(super) async fn listen(
-    what: &'static str,
-    id: &str,
-    key: &str,
-    endpoint: &str,
-) -> Result<TcpListener, StartError> {
-    let listener = net::bind(key, endpoint).await?;
+/// An address to listen on, and what to say of it.
+pub(super) struct Listening<'a> {
+    /// What is served there.
+    pub(super) what: &'static str,
+    /// By whom.
+    pub(super) id: &'a str,
+    /// The key that says where.
+    pub(super) key: &'a str,
+    /// What it says.
+    pub(super) endpoint: &'a str,
+    /// What guards it.
+    pub(super) protection: &'a Protection,
+}
+
+/// Binds an address, and says how to open or close it.
+pub(super) async fn listen(listening: Listening<'_>) -> Result<TcpListener, StartError> {
+    let Listening { what, id, key, .. } = listening;
+    let listener = net::bind(key, listening.endpoint).await?;
     let address = listener.local_addr()?;
+    let (tls, auth) = (
+        listening.protection.transport(),
+        listening.protection.auth(),
+    );
     if net::is_local(address) {
-        tracing::info!(what, id, %address, "listening for this host only; set {key} to open it to others");
+        tracing::info!(what, id, %address, tls, auth, "listening on {address} (only this host; set {key} to accept others)");
     } else {
-        tracing::info!(what, id, %address, "listening for every host that reaches this address");
+        let port = address.port();
+        tracing::info!(what, id, %address, tls, auth, "listening on {address} (every host that reaches it; set {key} to localhost:{port} for this host only)");
     }
     Ok(listener)
 }
@@ -191,6 +227,7 @@ type Exporters = (Vec<Arc<Exporter>>, JoinSet<()>);
 
 fn start_exporters(
     settings: &config::Settings,
+    authenticators: &Authenticators,
     [spans, logs, metrics]: [&Pressure; 3],
     given_up: &watch::Receiver<bool>,
 ) -> Result<Exporters, StartError> {
@@ -210,7 +247,7 @@ fn start_exporters(
     let of_metrics = settings.metric_exporters.iter();
     let of_metrics = of_metrics.map(|one| (one, Feed::Relayed(Signal::Metrics, metrics)));
     for (exporter, feed) in of_spans.chain(of_logs).chain(of_metrics) {
-        let (handle, work) = build_exporter(exporter, feed)?;
+        let (handle, work) = build_exporter(exporter, authenticators, feed)?;
         built.push(Arc::new(handle));
         works.spawn(work.run(switched(given_up)));
     }
@@ -219,15 +256,20 @@ fn start_exporters(
 
 fn build_exporter(
     exporter: &config::Exporter,
+    authenticators: &Authenticators,
     feed: Feed<'_>,
 ) -> Result<(Exporter, Work), StartError> {
     let id = &exporter.id;
+    let connector = || {
+        let key = format!("exporters.{id}");
+        security::connector(&exporter.settings, feed.signal(), authenticators, &key)
+    };
     let built = match &exporter.settings {
         exporters::Settings::OtlpGrpc(settings) => {
-            exporters::otlp_grpc(id, settings, net::connector(), feed)
+            exporters::otlp_grpc(id, settings, connector()?, feed)
         }
         exporters::Settings::OtlpHttp(settings) => {
-            exporters::otlp_http(id, settings, net::connector(), feed)
+            exporters::otlp_http(id, settings, connector()?, feed)
         }
         exporters::Settings::Debug(settings) => {
             exporters::debug(id, settings, Box::new(anstream::stdout()), feed)

@@ -8,13 +8,15 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::assemble::{StartError, listen, switched};
+use super::assemble::{Listening, StartError, listen, switched};
 use super::engine_task;
 use super::figures;
+use super::security::{self, Authenticators};
 use crate::config::{self, Takes};
 use crate::exporters::Exporter;
 use crate::model::{Pressure, Release, Signal};
-use crate::receivers::{self, Desk, GrpcSettings, HttpSettings, Relay, Routes};
+use crate::receivers::{self, Desk, GrpcSettings, Guard, HttpSettings, Relay, Routes};
+use crate::security::Protection;
 
 /// Where what is not judged goes.
 pub(super) struct Outlets<'a> {
@@ -72,6 +74,7 @@ pub(super) struct Door {
     takes: Takes,
     protocol: Protocol,
     listener: TcpListener,
+    guard: Guard,
     counters: Arc<receivers::Counters>,
 }
 
@@ -102,33 +105,53 @@ enum Protocol {
     Http(HttpSettings),
 }
 
-pub(super) async fn open_receivers(settings: &config::Settings) -> Result<Vec<Door>, StartError> {
+pub(super) async fn open_receivers(
+    settings: &config::Settings,
+    authenticators: &Authenticators,
+) -> Result<Vec<Door>, StartError> {
     let mut doors = Vec::new();
     for receiver in &settings.receivers {
-        let id = &receiver.id;
         let protocols = &receiver.settings.protocols;
         if let Some(grpc) = &protocols.grpc {
-            let key = format!("receivers.{id}.protocols.grpc.endpoint");
-            doors.push(Door {
-                id: id.clone(),
-                takes: receiver.takes.clone(),
-                listener: listen("grpc", id, &key, &grpc.endpoint).await?,
-                protocol: Protocol::Grpc(grpc.clone()),
-                counters: Arc::default(),
-            });
+            let protocol = Protocol::Grpc(grpc.clone());
+            doors.push(open(receiver, protocol, authenticators).await?);
         }
         if let Some(http) = &protocols.http {
-            let key = format!("receivers.{id}.protocols.http.endpoint");
-            doors.push(Door {
-                id: id.clone(),
-                takes: receiver.takes.clone(),
-                listener: listen("http", id, &key, &http.endpoint).await?,
-                protocol: Protocol::Http(http.clone()),
-                counters: Arc::default(),
-            });
+            let protocol = Protocol::Http(http.clone());
+            doors.push(open(receiver, protocol, authenticators).await?);
         }
     }
     Ok(doors)
+}
+
+async fn open(
+    receiver: &config::Receiver,
+    protocol: Protocol,
+    authenticators: &Authenticators,
+) -> Result<Door, StartError> {
+    let id = &receiver.id;
+    let (what, endpoint, tls, auth) = match &protocol {
+        Protocol::Grpc(grpc) => ("grpc", &grpc.endpoint, &grpc.tls, &grpc.auth),
+        Protocol::Http(http) => ("http", &http.endpoint, &http.tls, &http.auth),
+    };
+    let (tls, auth) = (tls.as_ref(), auth.as_ref());
+    let key = format!("receivers.{id}.protocols.{what}");
+    let guard = security::guard(tls, auth, authenticators, &key)?;
+    let listening = Listening {
+        what,
+        id,
+        key: &format!("{key}.endpoint"),
+        endpoint,
+        protection: &Protection::of(tls, auth),
+    };
+    Ok(Door {
+        id: id.clone(),
+        takes: receiver.takes.clone(),
+        listener: listen(listening).await?,
+        protocol,
+        guard,
+        counters: Arc::default(),
+    })
 }
 
 pub(super) fn start_receivers(
@@ -140,15 +163,17 @@ pub(super) fn start_receivers(
 ) -> JoinSet<()> {
     let mut servers = JoinSet::new();
     for door in doors {
-        let (listener, counters) = (door.listener, door.counters);
+        let (listener, guard, counters) = (door.listener, door.guard, door.counters);
         let stop = switched(stopped);
         let desk = Arc::new(desk.with_routes(outlets.routes(&door.takes)));
         match door.protocol {
             Protocol::Grpc(settings) => servers.spawn(async move {
-                receivers::serve_grpc(listener, &settings, desk, counters, stop, grace).await;
+                receivers::serve_grpc(listener, &settings, guard, desk, counters, stop, grace)
+                    .await;
             }),
             Protocol::Http(settings) => servers.spawn(async move {
-                receivers::serve_http(listener, &settings, desk, counters, stop, grace).await;
+                receivers::serve_http(listener, &settings, guard, desk, counters, stop, grace)
+                    .await;
             }),
         };
     }

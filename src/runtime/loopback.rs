@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use super::net::{self, BindError};
 use crate::model::Pressure;
 use crate::receivers::{
-    self, Arrivals, Counters, Desk, GrpcSettings, HttpSettings, IntakeSettings,
+    self, Arrivals, Counters, Desk, GrpcSettings, Guard, HttpSettings, IntakeSettings,
 };
 
 /// How long one export may take, and how long open connections get at the end.
@@ -108,12 +108,30 @@ impl Endpoint {
         let until = switched(stopped.clone());
         servers.spawn(async move {
             let settings = GrpcSettings::default();
-            receivers::serve_grpc(grpc, &settings, own_desk, own_counters, until, TIME).await;
+            receivers::serve_grpc(
+                grpc,
+                &settings,
+                Guard::default(),
+                own_desk,
+                own_counters,
+                until,
+                TIME,
+            )
+            .await;
         });
         servers.spawn(async move {
             let settings = HttpSettings::default();
             let until = switched(stopped);
-            receivers::serve_http(http, &settings, desk, counters, until, TIME).await;
+            receivers::serve_http(
+                http,
+                &settings,
+                Guard::default(),
+                desk,
+                counters,
+                until,
+                TIME,
+            )
+            .await;
         });
         Ok(Self {
             grpc: grpc_address,

@@ -20,6 +20,7 @@ pub mod outstanding;
 pub mod process;
 pub mod push;
 pub mod run;
+pub mod security;
 pub mod serve;
 pub mod shutdown;
 pub mod signals;

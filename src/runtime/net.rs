@@ -9,6 +9,8 @@ use std::time::Duration;
 use hyper_util::client::legacy::connect::HttpConnector;
 use tokio::net::TcpListener;
 
+use crate::exporters::Connector;
+
 /// How long opening one connection may take; attempts have a time of their own around it.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
@@ -65,14 +67,14 @@ pub fn is_local(address: SocketAddr) -> bool {
     address.ip().is_loopback()
 }
 
-/// Opens connections for exporters.
-pub fn connector() -> HttpConnector {
+/// Opens connections for exporters; plain ones, as long as nobody gives it more.
+pub fn connector() -> Connector {
     let mut connector = HttpConnector::new();
     // Without it throughput halves: small frames wait for acknowledgements.
     connector.set_nodelay(true);
     connector.set_connect_timeout(Some(CONNECT_TIME));
     connector.set_keepalive(Some(Duration::from_secs(60)));
-    connector
+    Connector::new(connector)
 }
 
 #[cfg(test)]

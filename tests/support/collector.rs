@@ -31,6 +31,16 @@ pub struct Ended {
 /// A configuration with receivers, health and metrics on free ports, and these exporters (indented YAML
 /// below `exporters:`), all of them in the one pipeline.
 pub fn config(exporters: &[(&str, String)]) -> String {
+    guarded("", "", exporters)
+}
+
+/// The same with more keys for both protocols of the receiver, as `, tls: {...}`, and more extensions, as
+/// `bearertokenauth: {...}`.
+pub fn guarded(keys: &str, extension: &str, exporters: &[(&str, String)]) -> String {
+    let started = match extension.split_once(':') {
+        Some((id, _)) => format!("health_check, {id}"),
+        None => "health_check".to_owned(),
+    };
     let names: Vec<&str> = exporters.iter().map(|(name, _)| *name).collect();
     let exporters: String = exporters
         .iter()
@@ -40,15 +50,16 @@ pub fn config(exporters: &[(&str, String)]) -> String {
         "receivers:
   otlp:
     protocols:
-      grpc: {{endpoint: '127.0.0.1:0'}}
-      http: {{endpoint: '127.0.0.1:0'}}
+      grpc: {{endpoint: '127.0.0.1:0'{keys}}}
+      http: {{endpoint: '127.0.0.1:0'{keys}}}
 processors:
   anomaly: {{}}
 exporters:
 {exporters}extensions:
   health_check: {{endpoint: '127.0.0.1:0'}}
+  {extension}
 service:
-  extensions: [health_check]
+  extensions: [{started}]
   telemetry:
     logs: {{encoding: json}}
     metrics: {{address: '127.0.0.1:0'}}

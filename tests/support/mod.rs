@@ -9,8 +9,10 @@
 )]
 
 pub mod backend;
+pub mod certificates;
 pub mod collector;
 pub mod grpc;
 pub mod http;
+pub mod secure;
 pub mod senders;
 pub mod wire;

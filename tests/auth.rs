@@ -187,3 +187,59 @@ async fn without_a_guard_nobody_is_asked() {
     let answer = with("Bearer anything").post(http, &spans(1)).await.unwrap();
     assert_eq!(answer.status, StatusCode::OK);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn h_15_pages_of_a_browser_are_let_in_by_origin() {
+    let debug = debug();
+    let config = guarded(AUTH, "bearertokenauth: {token: hunter2}", &debug).replace(
+        "http: {",
+        "http: {cors: {allowed_origins: ['https://*.example.com'], allowed_headers: [x-team], max_age: 7200}, ",
+    );
+    let collector = Collector::start(&config);
+    let http = collector.address("http");
+    let page = |origin: &str| {
+        Client::plain()
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "authorization")
+    };
+    // Before anyone is asked for a token: browsers send none with it.
+    let ours = page("https://a.example.com");
+    let answer = ours.bare("OPTIONS", http, "/v1/traces").await.unwrap();
+    assert_eq!(answer.status, StatusCode::NO_CONTENT);
+    for (name, value) in [
+        ("access-control-allow-origin", "https://a.example.com"),
+        ("access-control-allow-methods", "POST"),
+        ("access-control-max-age", "7200"),
+        ("vary", "Origin"),
+    ] {
+        assert_eq!(answer.header(name), value, "{name}");
+    }
+    let headers = answer.header("access-control-allow-headers");
+    assert!(headers.contains("x-team") && headers.contains("content-type"));
+
+    let stranger = page("https://evil.org")
+        .bare("OPTIONS", http, "/v1/traces")
+        .await;
+    assert_eq!(stranger.unwrap().header("access-control-allow-origin"), "");
+
+    let sent = with("Bearer hunter2").header("origin", "https://a.example.com");
+    let answer = sent.post(http, &spans(1)).await.unwrap();
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(
+        answer.header("access-control-allow-origin"),
+        "https://a.example.com"
+    );
+    let refused = Client::plain().header("origin", "https://a.example.com");
+    let answer = refused.post(http, &spans(1)).await.unwrap();
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(
+        answer.header("access-control-allow-origin"),
+        "https://a.example.com"
+    );
+
+    // Without origins there is no such thing.
+    let plain = Collector::start(&support::collector::config(&debug));
+    let answer = ours.bare("OPTIONS", plain.address("http"), "/v1/traces");
+    assert_eq!(answer.await.unwrap().status, StatusCode::METHOD_NOT_ALLOWED);
+}

@@ -94,8 +94,7 @@ async fn a_client_that_does_not_know_us_goes_away() {
     assert!(error.contains("UnknownIssuer"), "{error}");
     collector.wait_for("a TLS handshake failed");
     let (_, metrics) = page::get(collector.address("metrics"), "/metrics").await;
-    let counted =
-        r#"sentinel_receiver_failed_handshakes_total{receiver="otlp",transport="grpc"} 1"#;
+    let counted = r#"sentinel_receiver_closed_connections_total{receiver="otlp",transport="grpc",reason="handshake"} 1"#;
     assert!(metrics.contains(counted), "{metrics}");
 }
 

@@ -184,6 +184,10 @@ impl<'a> Builder<'a, '_> {
                 &Exposed::Receiver(protection),
                 self.problems,
             );
+            if let (Some(http), "http") = (&protocols.http, protocol) {
+                let path = ["protocols", protocol, "cors"];
+                security::faults(entry, &path, http.cors.faults(), self.problems);
+            }
             if let Some(tls) = tls {
                 let path = ["protocols", protocol, "tls"];
                 security::faults(entry, &path, tls.faults(), self.problems);

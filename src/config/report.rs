@@ -148,9 +148,13 @@ impl Report {
         self.problems.is_empty()
     }
 
-    /// One line per problem, `file:line:column: message`, for logs.
+    /// One line per problem, `file:line:column: message; help`, for logs.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        self.problems.iter().map(|problem| self.title(problem))
+        self.problems.iter().map(|problem| {
+            let title = [self.title(problem)];
+            let parts: Vec<String> = title.into_iter().chain(problem.help.clone()).collect();
+            parts.join("; ")
+        })
     }
 
     /// The whole text for people; `styled` adds ANSI colours.

@@ -6,15 +6,20 @@ use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt;
 
+use super::intake::Intake;
 use super::refusal::Refusal;
+use super::shares::Held;
 
 /// Most that is reserved on the word of a client.
 const RESERVE_AT_MOST: usize = 16 << 20;
 
 /// Reads `body` whole. `expect` looks at the first piece and says how long the whole will be, or refuses
 /// it; growth by doubling would copy a large body several times.
+///
+/// `held` is what the body has of the bytes that may arrive; it grows as they do.
 pub(super) async fn collect<B>(
     body: B,
+    (held, intake): (&mut Held, &Intake),
     limit: usize,
     time: Duration,
     expect: impl FnOnce(&[u8]) -> Result<usize, Refusal>,
@@ -23,7 +28,7 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
 {
-    let gathering = gather(body, limit, expect);
+    let gathering = gather(body, (held, intake), limit, expect);
     match tokio::time::timeout(time, gathering).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Refusal::too_slow(time)),
@@ -32,6 +37,7 @@ where
 
 async fn gather<B>(
     mut body: B,
+    (held, intake): (&mut Held, &Intake),
     limit: usize,
     expect: impl FnOnce(&[u8]) -> Result<usize, Refusal>,
 ) -> Result<Bytes, Refusal>
@@ -39,9 +45,14 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
 {
+    let mut hold = |piece: &Bytes| {
+        let grown = held.grow(piece.len());
+        grown.map_err(|over| Refusal::too_many_arriving(over, intake.retry_after()))
+    };
     let Some(first) = next(&mut body).await? else {
         return Ok(Bytes::new());
     };
+    hold(&first)?;
     let expected = expect(&first)?;
     if first.len() > limit {
         return Err(Refusal::too_large(limit));
@@ -49,6 +60,7 @@ where
     let Some(second) = next(&mut body).await? else {
         return Ok(first);
     };
+    hold(&second)?;
     let mut whole = BytesMut::with_capacity(expected.min(limit).min(RESERVE_AT_MOST));
     whole.extend_from_slice(&first);
     let mut piece = Some(second);
@@ -58,6 +70,9 @@ where
         }
         whole.extend_from_slice(&data);
         piece = next(&mut body).await?;
+        if let Some(piece) = &piece {
+            hold(piece)?;
+        }
     }
     Ok(whole.freeze())
 }

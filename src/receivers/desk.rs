@@ -13,11 +13,12 @@ use crate::otlp::status::PartialSuccess;
 use crate::otlp::{self, BodyError, Malformed, Records};
 use crate::steps::{self, Reader, Reading};
 
-use super::counters::{Counters, add};
+use super::counters::{Counters, Limited, add};
 use super::inflate::{InflateError, Squeezed, inflate};
 use super::intake::{Intake, NoRoom};
 use super::refusal::{Refusal, shorten};
 use super::routes::{Relay, Routes};
+use super::shares::{Client, Held};
 
 /// Bodies from this size on are taken apart away from the tasks that serve connections. Below it the hop
 /// costs more than the work.
@@ -45,6 +46,10 @@ pub(super) struct Parcel {
     pub(super) written: Written,
     /// Most bytes when inflated.
     pub(super) limit: usize,
+    /// Who sends it.
+    pub(super) client: Client,
+    /// What it has of the bytes that may be under way, until it is read.
+    pub(super) held: Option<Held>,
 }
 
 /// Where the servers of one receiver hand in what they got: readers with their caches, and the queue, both shared
@@ -91,6 +96,11 @@ impl Desk {
         }
     }
 
+    /// The queue behind.
+    pub(super) fn intake(&self) -> &Intake {
+        &self.intake
+    }
+
     /// What is taken here.
     pub(super) fn routes(&self) -> &Routes {
         &self.routes
@@ -123,33 +133,26 @@ impl Desk {
     fn work(&self, parcel: Parcel, counters: &Counters) -> Result<Option<PartialSuccess>, Refusal> {
         let signal = parcel.signal;
         let outcome = self.take_apart(parcel, counters);
-        let again = outcome
-            .as_ref()
-            .err()
-            .is_some_and(|refusal| refusal.retry_after.is_some());
-        if again && signal == Signal::Traces {
-            add(&counters.refused_traces, 1);
+        match &outcome {
+            Ok(_) => add(&counters.accepted_requests, 1),
+            Err(refusal) => counters.turn_away(refusal, signal == Signal::Traces),
         }
-        let counter = match &outcome {
-            Ok(_) => &counters.accepted_requests,
-            Err(_) if again => &counters.refused_requests,
-            Err(_) => &counters.failed_requests,
-        };
-        add(counter, 1);
         outcome
     }
 
     fn take_apart(
         &self,
-        parcel: Parcel,
+        mut parcel: Parcel,
         counters: &Counters,
     ) -> Result<Option<PartialSuccess>, Refusal> {
-        let signal = parcel.signal;
+        // Under way until it is read and handed on.
+        let _held = parcel.held.take();
+        let (signal, client) = (parcel.signal, parcel.client);
         let (body, hint) = unpack(parcel)?;
         let partial = match (signal, &self.routes.logs, &self.routes.metrics) {
-            (Signal::Traces, ..) if self.routes.traces => self.spans(body, counters),
-            (Signal::Logs, Some(relay), _) => self.records(body, relay, counters),
-            (Signal::Metrics, _, Some(relay)) => self.points(body, relay, counters),
+            (Signal::Traces, ..) if self.routes.traces => self.spans(body, client, counters),
+            (Signal::Logs, Some(relay), _) => self.records(body, relay, client, counters),
+            (Signal::Metrics, _, Some(relay)) => self.points(body, relay, client, counters),
             _ => Err(Refusal::no_pipeline(signal, &self.routes)),
         }?;
         Ok(match hint {
@@ -158,9 +161,14 @@ impl Desk {
         })
     }
 
-    fn spans(&self, body: Bytes, counters: &Counters) -> Result<Option<PartialSuccess>, Refusal> {
+    fn spans(
+        &self,
+        body: Bytes,
+        client: Client,
+        counters: &Counters,
+    ) -> Result<Option<PartialSuccess>, Refusal> {
         // Under pressure a body costs a walk over its frames and no more.
-        if let Err(reason) = self.intake.has_room() {
+        if let Err(reason) = self.intake.has_room(client) {
             let spans = u64::from(otlp::count_spans(&body));
             return Err(self.refuse(Signal::Traces, reason, spans, counters));
         }
@@ -171,7 +179,7 @@ impl Desk {
         let spans = u64::from(reading.spans);
         if spans > 0 {
             self.intake
-                .try_offer(reading)
+                .try_offer(reading, client)
                 .map_err(|reason| self.refuse(Signal::Traces, reason, spans, counters))?;
         }
         Ok(taken(Signal::Traces, spans, partial, counters))
@@ -181,9 +189,10 @@ impl Desk {
         &self,
         body: Bytes,
         relay: &Relay,
+        client: Client,
         counters: &Counters,
     ) -> Result<Option<PartialSuccess>, Refusal> {
-        if let Err(reason) = self.room_of(relay) {
+        if let Err(reason) = self.room_of(relay, client) {
             let records = u64::from(otlp::count_spans(&body));
             return Err(self.refuse(Signal::Logs, reason, records, counters));
         }
@@ -195,7 +204,7 @@ impl Desk {
         // What they tell is taken first: a request that the engine has no room for is refused whole.
         if let Some(told) = told {
             self.intake
-                .try_offer(told)
+                .try_offer(told, client)
                 .map_err(|reason| self.refuse(Signal::Logs, reason, records, counters))?;
         }
         if records > 0 {
@@ -217,11 +226,12 @@ impl Desk {
         &self,
         body: Bytes,
         relay: &Relay,
+        client: Client,
         counters: &Counters,
     ) -> Result<Option<PartialSuccess>, Refusal> {
         let points =
             otlp::check_metrics(&body).map_err(|error| Refusal::malformed(error.path(), &error))?;
-        if let Err(reason) = self.room_of(relay) {
+        if let Err(reason) = self.room_of(relay, client) {
             return Err(self.refuse(Signal::Metrics, reason, points, counters));
         }
         // A metric without points is passed on too: it may hold what we do not know.
@@ -232,8 +242,8 @@ impl Desk {
     }
 
     /// Whether what is passed on would find room behind us.
-    fn room_of(&self, relay: &Relay) -> Result<(), NoRoom> {
-        match self.intake.has_room() {
+    fn room_of(&self, relay: &Relay, client: Client) -> Result<(), NoRoom> {
+        match self.intake.has_room(client) {
             Err(NoRoom::Closed) => Err(NoRoom::Closed),
             _ if relay.has_room() => Ok(()),
             _ => Err(NoRoom::Backend),
@@ -253,7 +263,9 @@ impl Desk {
 
     fn refuse(&self, signal: Signal, reason: NoRoom, items: u64, counters: &Counters) -> Refusal {
         add(&counters.of(signal).refused, items);
-        Refusal::no_room(self.intake.retry_after(), &reason.to_string())
+        let mut refusal = Refusal::no_room(self.intake.retry_after(), &reason.to_string());
+        refusal.limit = (reason == NoRoom::Share).then_some(Limited::Share);
+        refusal
     }
 }
 
@@ -344,6 +356,8 @@ mod tests {
             squeezed: Squeezed::No,
             written: Written::Json,
             limit: 1 << 20,
+            client: Client::Token(0),
+            held: None,
         };
         let (intake, _arrivals) = intake(&IntakeSettings::default(), Pressure::default());
         let desk = Arc::new(Desk::new(Arc::default(), intake));

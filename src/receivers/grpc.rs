@@ -17,9 +17,10 @@ use super::desk::{Desk, Parcel, Written};
 use super::guard::Guard;
 use super::http as plain;
 use super::inflate::{ACCEPTED, Squeezed};
+use super::limits::Limits;
 use super::refusal::Refusal;
 use super::reply::Reply;
-use super::settings::Limits;
+use super::shares::Client;
 
 /// The methods that take a signal.
 const METHODS: [(Signal, &str); 3] = [
@@ -51,7 +52,7 @@ pub(super) struct Grpc {
 
 impl Grpc {
     /// Answers one request.
-    pub(super) async fn answer<B>(&self, request: Request<B>) -> Response<Reply>
+    pub(super) async fn answer<B>(&self, request: Request<B>, peer: Client) -> Response<Reply>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
@@ -60,9 +61,15 @@ impl Grpc {
             add(&self.counters.failed_requests, 1);
             return not_grpc(&request);
         }
-        if let Err(refusal) = self.guard.admit(request.headers(), &self.counters) {
-            return refused(&refusal);
-        }
+        let admitted = self.limits.check_headers(request.headers());
+        let admitted = admitted.and_then(|()| self.guard.admit(request.headers(), peer));
+        let client = match admitted {
+            Ok(client) => client,
+            Err(refusal) => {
+                self.counters.turn_away(&refusal, false);
+                return refused(&refusal);
+            }
+        };
         if request.method() != Method::POST {
             add(&self.counters.failed_requests, 1);
             let refusal = Refusal::not_offered(StatusCode::OK, "gRPC requests are POST requests");
@@ -75,7 +82,7 @@ impl Grpc {
                 return refused(&refusal);
             }
         };
-        match self.export(request, signal).await {
+        match self.export(request, signal, client).await {
             Ok(partial) => success(partial.as_ref()),
             Err(refusal) => refused(&refusal),
         }
@@ -100,17 +107,25 @@ impl Grpc {
         &self,
         request: Request<B>,
         signal: Signal,
+        client: Client,
     ) -> Result<Option<PartialSuccess>, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let received = self.receive(request, signal).await;
-        let parcel = received.inspect_err(|_| add(&self.counters.failed_requests, 1))?;
+        let received = self.receive(request, signal, client).await;
+        let parcel = received.inspect_err(|refusal| {
+            self.counters.turn_away(refusal, signal == Signal::Traces);
+        })?;
         self.desk.take(parcel, &self.counters).await
     }
 
-    async fn receive<B>(&self, request: Request<B>, signal: Signal) -> Result<Parcel, Refusal>
+    async fn receive<B>(
+        &self,
+        request: Request<B>,
+        signal: Signal,
+        client: Client,
+    ) -> Result<Parcel, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
@@ -122,7 +137,12 @@ impl Grpc {
         let time = deadline(&head.headers).map_or(self.limits.body_time, |theirs| {
             theirs.min(self.limits.body_time)
         });
-        let whole = collect(body, limit.saturating_add(PREFIX), time, |first| {
+        let intake = self.desk.intake();
+        let mut held = intake
+            .arriving(client)
+            .map_err(|over| Refusal::too_many_arriving(over, intake.retry_after()))?;
+        let most = limit.saturating_add(PREFIX);
+        let whole = collect(body, (&mut held, intake), most, time, |first| {
             expected(first, limit)
         })
         .await?;
@@ -147,6 +167,8 @@ impl Grpc {
             squeezed,
             written: Written::Protobuf,
             limit,
+            client,
+            held: Some(held),
         })
     }
 }

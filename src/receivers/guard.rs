@@ -1,7 +1,6 @@
 //! What stands between a listener and what it takes.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
@@ -9,8 +8,8 @@ use rustls::ServerConfig;
 
 use crate::security::Authenticator;
 
-use super::counters::{Counters, add};
 use super::refusal::Refusal;
+use super::shares::Client;
 
 /// TLS and tokens of one listener. The default lets everybody in, in plain text.
 #[derive(Clone, Debug, Default)]
@@ -31,21 +30,13 @@ pub struct TlsGuard {
 }
 
 impl Guard {
-    /// Which token a request carries (0 where none is asked for), or why it is not let in.
-    pub(super) fn admit(&self, headers: &HeaderMap, counters: &Counters) -> Result<u32, Refusal> {
+    /// Who sends a request, or why it is not let in. `peer` is who is at the other end.
+    pub(super) fn admit(&self, headers: &HeaderMap, peer: Client) -> Result<Client, Refusal> {
         let Some(auth) = &self.auth else {
-            return Ok(0);
+            return Ok(peer);
         };
-        auth.admits(headers).ok_or_else(|| {
-            add(&counters.failed_requests, 1);
-            let refused = counters.unauthenticated.fetch_add(1, Ordering::Relaxed) + 1;
-            // The first, second, fourth, eighth, ... of them: one client cannot fill the log.
-            if refused.is_power_of_two() {
-                let auth = auth.id();
-                tracing::warn!(auth, refused, "a request without a valid token was refused");
-            }
-            Refusal::unauthenticated(auth.scheme())
-        })
+        let admitted = auth.admits(headers).map(Client::Token);
+        admitted.ok_or_else(|| Refusal::unauthenticated(auth.scheme()))
     }
 
     /// What a refused client is told to bring.

@@ -16,13 +16,15 @@ use crate::model::Signal;
 use crate::otlp::status::{self, PartialSuccess};
 
 use super::collect::collect;
-use super::counters::{Counters, add};
+use super::cors::CorsSettings;
+use super::counters::Counters;
 use super::desk::{Desk, Parcel, Written};
 use super::guard::Guard;
 use super::inflate::{ACCEPTED, Squeezed};
+use super::limits::Limits;
 use super::refusal::Refusal;
 use super::reply::Reply;
-use super::settings::Limits;
+use super::shares::Client;
 
 /// What one server answers with.
 #[derive(Debug)]
@@ -31,28 +33,51 @@ pub(super) struct Http {
     pub(super) counters: Arc<Counters>,
     pub(super) limits: Limits,
     pub(super) guard: Guard,
+    pub(super) cors: CorsSettings,
     /// Path of each signal, without a slash at its end.
     pub(super) paths: [(Signal, String); 3],
 }
 
 impl Http {
     /// Answers one request.
-    pub(super) async fn answer<B>(&self, request: Request<B>) -> Response<Reply>
+    pub(super) async fn answer<B>(&self, request: Request<B>, peer: Client) -> Response<Reply>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        if let Some(answer) = self.cors.preflight(&request) {
+            return answer;
+        }
+        let origin = self.cors.admits(request.headers());
+        let mut response = self.decide(request, peer).await;
+        self.cors.mark(origin.as_ref(), &mut response);
+        response
+    }
+
+    async fn decide<B>(&self, request: Request<B>, peer: Client) -> Response<Reply>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
         let written = written(request.headers());
-        if let Err(refusal) = self.guard.admit(request.headers(), &self.counters) {
-            let mut response = refused(&refusal, written);
-            if let Some(challenge) = self.guard.challenge() {
-                let headers = response.headers_mut();
-                headers.insert(WWW_AUTHENTICATE, challenge);
+        let admitted = self.limits.check_headers(request.headers());
+        let admitted = admitted.and_then(|()| self.guard.admit(request.headers(), peer));
+        let client = match admitted {
+            Ok(client) => client,
+            Err(refusal) => {
+                self.counters.turn_away(&refusal, false);
+                let mut response = refused(&refusal, written);
+                if refusal.http == StatusCode::UNAUTHORIZED
+                    && let Some(challenge) = self.guard.challenge()
+                {
+                    let headers = response.headers_mut();
+                    headers.insert(WWW_AUTHENTICATE, challenge);
+                }
+                return response;
             }
-            return response;
-        }
+        };
         let signal = self.signal(&request);
-        match self.export(request, signal).await {
+        match self.export(request, signal, client).await {
             Ok(partial) => success(signal.unwrap_or(Signal::Traces), partial.as_ref(), written),
             Err(refusal) => {
                 let mut response = refused(&refusal, written);
@@ -69,13 +94,17 @@ impl Http {
         &self,
         request: Request<B>,
         signal: Option<Signal>,
+        client: Client,
     ) -> Result<Option<PartialSuccess>, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let received = self.receive(request, signal).await;
-        let parcel = received.inspect_err(|_| add(&self.counters.failed_requests, 1))?;
+        let received = self.receive(request, signal, client).await;
+        let parcel = received.inspect_err(|refusal| {
+            self.counters
+                .turn_away(refusal, signal == Some(Signal::Traces));
+        })?;
         self.desk.take(parcel, &self.counters).await
     }
 
@@ -83,6 +112,7 @@ impl Http {
         &self,
         request: Request<B>,
         signal: Option<Signal>,
+        client: Client,
     ) -> Result<Parcel, Refusal>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -106,13 +136,20 @@ impl Http {
         if length > limit {
             return Err(Refusal::too_large(limit));
         }
-        let body = collect(body, limit, self.limits.body_time, |_| Ok(length)).await?;
+        let intake = self.desk.intake();
+        let mut held = intake
+            .arriving(client)
+            .map_err(|over| Refusal::too_many_arriving(over, intake.retry_after()))?;
+        let time = self.limits.body_time;
+        let body = collect(body, (&mut held, intake), limit, time, |_| Ok(length)).await?;
         Ok(Parcel {
             signal,
             body,
             squeezed,
             written,
             limit,
+            client,
+            held: Some(held),
         })
     }
 

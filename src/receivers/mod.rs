@@ -7,6 +7,7 @@
 
 mod collect;
 mod connection;
+mod cors;
 mod counters;
 mod desk;
 mod grpc;
@@ -14,16 +15,21 @@ mod guard;
 mod http;
 mod inflate;
 mod intake;
+mod limits;
 mod refusal;
 mod reply;
 mod routes;
 mod server;
 mod settings;
+mod shares;
 
-pub use counters::{Counters, Items};
+pub use cors::CorsSettings;
+pub use counters::{Closed, Counters, Items, Limited};
 pub use desk::Desk;
 pub use guard::{Guard, TlsGuard};
 pub use intake::{Arrivals, Intake, NoRoom, intake};
+pub use limits::{Keepalive, Limits, ServerParameters};
 pub use routes::{Relay, Routes};
 pub use server::{serve_grpc, serve_http};
-pub use settings::{GrpcSettings, HttpSettings, IntakeSettings, Limits, Protocols, Settings};
+pub use settings::{GrpcSettings, HttpSettings, IntakeSettings, Protocols, Settings};
+pub use shares::Client;

@@ -9,7 +9,9 @@ use http::StatusCode;
 use crate::model::Signal;
 use crate::otlp::status::{Status, Violation};
 
+use super::counters::Limited;
 use super::routes::Routes;
+use super::shares::Over;
 
 /// Longest message to a client: far below the 4 MiB that a response may have.
 const MESSAGE_AT_MOST: usize = 1024;
@@ -46,6 +48,8 @@ pub(super) struct Refusal {
     pub(super) field: Option<String>,
     /// The rest of the body is not wanted: the connection cannot be used again.
     pub(super) close: bool,
+    /// The limit that was met.
+    pub(super) limit: Option<Limited>,
 }
 
 impl Refusal {
@@ -57,6 +61,7 @@ impl Refusal {
             retry_after: None,
             field: None,
             close: false,
+            limit: None,
         }
     }
 
@@ -93,6 +98,39 @@ impl Refusal {
             message,
         );
         refusal.close = true;
+        refusal.limit = Some(Limited::Size);
+        refusal
+    }
+
+    /// More bytes of headers than allowed.
+    pub(super) fn headers_too_large(limit: usize) -> Self {
+        let mut refusal = Self::new(
+            Code::ResourceExhausted,
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            format!(
+                "the headers are larger than {limit} bytes; send fewer or raise the receiver's max_header_bytes"
+            ),
+        );
+        refusal.close = true;
+        refusal.limit = Some(Limited::Headers);
+        refusal
+    }
+
+    /// Too many bytes of bodies are under way, of all clients or of this one.
+    pub(super) fn too_many_arriving(over: Over, wait: Duration) -> Self {
+        let (limit, why) = match over {
+            Over::Full => (
+                Limited::Arriving,
+                "too many bytes of requests are arriving at this collector",
+            ),
+            Over::Share => (
+                Limited::Share,
+                "too many bytes of this client's requests are arriving while others send",
+            ),
+        };
+        let mut refusal = Self::no_room(wait, why);
+        refusal.close = true;
+        refusal.limit = Some(limit);
         refusal
     }
 
@@ -104,6 +142,7 @@ impl Refusal {
             format!("the request did not arrive within {time:?}"),
         );
         refusal.close = true;
+        refusal.limit = Some(Limited::ReadTimeout);
         refusal
     }
 

@@ -9,8 +9,15 @@ use serde::{Deserialize, Deserializer};
 use crate::model::{Signal, units};
 use crate::security::{AuthReference, ServerTls};
 
+use super::cors::CorsSettings;
+use super::limits::{self, Keepalive, Limits, ServerParameters};
+
 /// Bytes in a mebibyte.
 const MIB: u64 = 1 << 20;
+/// Room for any token, and for what proxies add.
+const HEADERS: u64 = 16 << 10;
+/// More agents than one collector has as a rule. Each takes a file of the process.
+const CONNECTIONS: usize = 1024;
 
 /// `receivers: otlp:`. Silent means both protocols on this host only.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -36,33 +43,8 @@ impl Settings {
     pub fn faults(&self) -> Vec<([&'static str; 3], &'static str)> {
         let mut faults = Vec::new();
         let mut served = |protocol, limits: Limits, size| {
-            let mut unless = |fine: bool, key, what| {
-                if !fine {
-                    faults.push((["protocols", protocol, key], what));
-                }
-            };
-            unless(
-                limits.request_bytes > 0,
-                size,
-                "0 bytes: no request would be small enough",
-            );
-            let streams = limits.concurrent_streams > 0;
-            unless(
-                streams,
-                "max_concurrent_streams",
-                "0 streams: nothing would be served",
-            );
-            let (head, body) = (limits.header_time, limits.body_time);
-            unless(
-                !head.is_zero(),
-                "read_header_timeout",
-                "0: no request would come in time",
-            );
-            unless(
-                !body.is_zero(),
-                "read_timeout",
-                "0: no request would come in time",
-            );
+            let of = limits::faults(&limits, size).into_iter();
+            faults.extend(of.map(|(key, what)| (["protocols", protocol, key], what)));
         };
         if let Some(grpc) = &self.protocols.grpc {
             let size = match grpc.max_recv_msg_size_mib {
@@ -112,14 +94,21 @@ pub struct GrpcSettings {
     /// Largest request in bytes, before and after inflating.
     #[serde(with = "units::size")]
     pub max_request_size: u64,
+    /// Largest head of a request in bytes.
+    #[serde(with = "units::size")]
+    pub max_header_bytes: u64,
+    /// Connections at a time.
+    pub max_connections: usize,
     /// Requests served at a time on one connection.
     pub max_concurrent_streams: u32,
-    /// How long a connection may stay silent before its first byte.
+    /// How long the first request of a connection may take to show its head.
     #[serde(with = "units::duration")]
     pub read_header_timeout: Duration,
     /// How long a request's body may take to arrive.
     #[serde(with = "units::duration")]
     pub read_timeout: Duration,
+    /// How long connections last, and when silent peers are asked.
+    pub keepalive: Keepalive,
     /// Transport security; absent: plain text.
     pub tls: Option<ServerTls>,
     /// Who is let in; absent: everybody.
@@ -132,9 +121,12 @@ impl Default for GrpcSettings {
             endpoint: "localhost:4317".to_owned(),
             max_recv_msg_size_mib: None,
             max_request_size: 64 * MIB,
+            max_header_bytes: HEADERS,
+            max_connections: CONNECTIONS,
             max_concurrent_streams: 256,
             read_header_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
+            keepalive: Keepalive::default(),
             tls: None,
             auth: None,
         }
@@ -147,11 +139,20 @@ impl GrpcSettings {
         let bytes = self
             .max_recv_msg_size_mib
             .map_or(self.max_request_size, |mib| mib.saturating_mul(MIB));
+        let keepalive = &self.keepalive.server_parameters;
         Limits {
-            request_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            request_bytes: whole(bytes),
+            header_bytes: whole(self.max_header_bytes),
+            connections: self.max_connections,
             concurrent_streams: self.max_concurrent_streams,
             header_time: self.read_header_timeout,
             body_time: self.read_timeout,
+            idle_time: keepalive.max_connection_idle,
+            age: (
+                keepalive.max_connection_age,
+                keepalive.max_connection_age_grace,
+            ),
+            ping: (keepalive.time, keepalive.timeout),
         }
     }
 }
@@ -171,14 +172,24 @@ pub struct HttpSettings {
     pub logs_url_path: String,
     /// Path that takes metrics.
     pub metrics_url_path: String,
+    /// Largest head of a request in bytes.
+    #[serde(with = "units::size")]
+    pub max_header_bytes: u64,
+    /// Connections at a time.
+    pub max_connections: usize,
     /// Requests served at a time on one HTTP/2 connection.
     pub max_concurrent_streams: u32,
+    /// How long a connection may do nothing; 0 = for ever.
+    #[serde(with = "units::duration")]
+    pub idle_timeout: Duration,
     /// How long the head of a request may take, and how long a connection may stay silent.
     #[serde(with = "units::duration")]
     pub read_header_timeout: Duration,
     /// How long a request's body may take to arrive.
     #[serde(with = "units::duration")]
     pub read_timeout: Duration,
+    /// Pages in a browser that may send.
+    pub cors: CorsSettings,
     /// Transport security; absent: plain text.
     pub tls: Option<ServerTls>,
     /// Who is let in; absent: everybody.
@@ -193,9 +204,13 @@ impl Default for HttpSettings {
             traces_url_path: "/v1/traces".to_owned(),
             logs_url_path: "/v1/logs".to_owned(),
             metrics_url_path: "/v1/metrics".to_owned(),
+            max_header_bytes: HEADERS,
+            max_connections: CONNECTIONS,
             max_concurrent_streams: 256,
+            idle_timeout: Duration::from_secs(60),
             read_header_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
+            cors: CorsSettings::default(),
             tls: None,
             auth: None,
         }
@@ -244,26 +259,22 @@ impl HttpSettings {
 
     /// What the server needs of them.
     pub fn limits(&self) -> Limits {
+        let keepalive = ServerParameters::default();
         Limits {
-            request_bytes: usize::try_from(self.max_request_body_size).unwrap_or(usize::MAX),
+            request_bytes: whole(self.max_request_body_size),
+            header_bytes: whole(self.max_header_bytes),
+            connections: self.max_connections,
             concurrent_streams: self.max_concurrent_streams,
             header_time: self.read_header_timeout,
             body_time: self.read_timeout,
+            idle_time: self.idle_timeout,
+            age: (
+                keepalive.max_connection_age,
+                keepalive.max_connection_age_grace,
+            ),
+            ping: (keepalive.time, keepalive.timeout),
         }
     }
-}
-
-/// Limits that both protocols share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Largest request in bytes, before and after inflating.
-    pub request_bytes: usize,
-    /// Requests served at a time on one HTTP/2 connection.
-    pub concurrent_streams: u32,
-    /// How long the head of a request may take.
-    pub header_time: Duration,
-    /// How long the body of a request may take.
-    pub body_time: Duration,
 }
 
 /// The queue between the receivers and the engine.
@@ -275,6 +286,11 @@ pub struct IntakeSettings {
     /// Bytes of bodies that may wait.
     #[serde(with = "units::size")]
     pub max_bytes: u64,
+    /// Bytes of bodies that may be under way, of all clients and receivers: those that arrive, and those being read.
+    #[serde(with = "units::size")]
+    pub max_arriving_bytes: u64,
+    /// A client that holds its part is refused while others wait. Off: first come, first served.
+    pub fair_share: bool,
     /// What a refused client is told to wait before it tries again.
     #[serde(with = "units::duration")]
     pub retry_after: Duration,
@@ -285,9 +301,15 @@ impl Default for IntakeSettings {
         Self {
             max_requests: 4096,
             max_bytes: 64 * MIB,
+            max_arriving_bytes: 256 * MIB,
+            fair_share: true,
             retry_after: Duration::from_secs(1),
         }
     }
+}
+
+fn whole(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// A key that is there counts, even with nothing after the colon.

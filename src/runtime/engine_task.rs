@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use crate::control::health::{Phase, SILENCE};
     use crate::model::Pressure;
-    use crate::receivers::{Intake, IntakeSettings, intake};
+    use crate::receivers::{Client, Intake, IntakeSettings, intake};
     use crate::steps::Reading;
 
     /// Passes everything on, and panics at bodies that begin with `!`.
@@ -445,7 +445,7 @@ mod tests {
             let word = if number == 70 { "!" } else { "" };
             engine
                 .intake
-                .try_offer(reading(format!("{word}{number}")))
+                .try_offer(reading(format!("{word}{number}")), Client::Token(0))
                 .unwrap();
         }
         drop(engine.intake);
@@ -460,7 +460,10 @@ mod tests {
     #[tokio::test]
     async fn questions_are_answered_until_the_end() {
         let engine = started();
-        engine.intake.try_offer(reading("one".to_owned())).unwrap();
+        let offered = engine
+            .intake
+            .try_offer(reading("one".to_owned()), Client::Token(0));
+        offered.unwrap();
         while engine.handle.ask(|touchy| touchy.seen).await != Some(1) {}
         drop(engine.intake);
         engine.thread.join().unwrap();

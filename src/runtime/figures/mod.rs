@@ -4,6 +4,7 @@
 //! else). A series that can exist is there from the start, at zero.
 
 mod engine;
+mod limits;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,6 +48,7 @@ pub fn catalogue(sources: Sources) -> Catalogue {
     let mut catalogue = Catalogue::default();
     let sources = Arc::new(sources);
     receivers(&mut catalogue, &sources);
+    limits::add(&mut catalogue, &sources);
     exporters(&mut catalogue, &sources);
     intake(&mut catalogue, &sources);
     engine::add(&mut catalogue, &sources.engine);
@@ -57,7 +59,7 @@ pub fn catalogue(sources: Sources) -> Catalogue {
 fn receivers(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
     type Count = fn(&receivers::Counters) -> u64;
     items(catalogue, sources);
-    let metrics: [(&'static str, &'static str, Count); 6] = [
+    let metrics: [(&'static str, &'static str, Count); 5] = [
         (
             "sentinel_receiver_accepted_requests",
             "Requests answered with success",
@@ -82,11 +84,6 @@ fn receivers(catalogue: &mut Catalogue, sources: &Arc<Sources>) {
             "sentinel_receiver_unauthenticated_requests",
             "Requests without a valid token; they are among those that failed",
             |counters| receivers::Counters::read(&counters.unauthenticated),
-        ),
-        (
-            "sentinel_receiver_failed_handshakes",
-            "Connections that ended in their TLS handshake",
-            |counters| receivers::Counters::read(&counters.failed_handshakes),
         ),
     ];
     for (name, help, count) in metrics {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::model::{Pressure, Release};
+use crate::model::{Patch, Pressure, Release};
 
 use super::counters::{Counters, Reason};
 use super::settings::{OnFull, QueueSettings};
@@ -230,10 +230,17 @@ impl Drop for Unsettled {
     }
 }
 
+/// What a release costs beside its bytes: itself, its place in the queue, and the heads of both. Without it a queue of
+/// very small requests would hold many times what it may.
+const OVERHEAD: usize = size_of::<Release>() + 4 * size_of::<usize>();
+
 /// Memory that a release keeps alive.
 fn size(release: &Release) -> usize {
-    let patches: usize = release.patches.iter().map(|patch| patch.bytes.len()).sum();
-    release.body.len() + patches
+    let patches = release.patches.iter();
+    let patches: usize = patches
+        .map(|patch| patch.bytes.len() + size_of::<Patch>())
+        .sum();
+    release.body.len() + patches + OVERHEAD
 }
 
 #[cfg(test)]
@@ -243,9 +250,13 @@ mod tests {
     use super::*;
     use crate::model::Selection;
 
-    fn release(bytes: usize) -> Arc<Release> {
+    /// Costs are counted in these here: more than any overhead.
+    const UNIT: usize = 1000;
+
+    /// A release that costs so much.
+    fn release(units: usize) -> Arc<Release> {
         Arc::new(Release {
-            body: Bytes::from(vec![0; bytes]),
+            body: Bytes::from(vec![0; units * UNIT - OVERHEAD]),
             spans: Selection::All,
             count: 2,
             patches: Vec::new(),
@@ -255,7 +266,7 @@ mod tests {
 
     fn queue(capacity: u64, on_full: OnFull) -> (Arc<Queue>, Pressure) {
         let settings = QueueSettings {
-            queue_size: capacity,
+            queue_size: capacity * UNIT as u64,
             on_full,
             ..QueueSettings::default()
         };
@@ -283,6 +294,21 @@ mod tests {
         assert!(balance.holds());
     }
 
+    #[test]
+    fn q_05_many_small_requests_cost_what_they_cost() {
+        let (queue, pressure) = queue(10, OnFull::Refuse);
+        let mut count = 0;
+        while !pressure.is_on() {
+            let mut small = Release::clone(&release(1));
+            small.body = Bytes::from_static(b"x");
+            queue.push(Arc::new(small));
+            count += 1;
+        }
+        // By their bytes alone there would be ten thousand.
+        assert!(count < 100, "{count}");
+        assert!(queue.bytes() >= 10 * UNIT);
+    }
+
     #[tokio::test]
     async fn q_05_a_queue_that_drops_counts_and_does_not_press() {
         let (queue, pressure) = queue(100, OnFull::Drop);
@@ -299,7 +325,7 @@ mod tests {
     async fn one_dead_exporter_never_blocks_another() {
         let pressure = Pressure::default();
         let settings = QueueSettings {
-            queue_size: 100,
+            queue_size: 100 * UNIT as u64,
             ..QueueSettings::default()
         };
         let new = || {

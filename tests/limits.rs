@@ -121,7 +121,7 @@ async fn post_on(stream: &mut TcpStream, body: &[u8]) -> (u16, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f16_slow_heads_are_ended_and_stop_nobody() {
-    let collector = with("read_header_timeout: 300ms");
+    let collector = with("read_header_timeout: 1s");
     let (grpc, http) = (collector.address("grpc"), collector.address("http"));
     let mut slow = Vec::new();
     for n in 0..60 {
@@ -274,8 +274,8 @@ async fn http2(
 #[tokio::test(flavor = "multi_thread")]
 async fn h_16_idle_connections_are_ended() {
     let collector = with_protocols(
-        "keepalive: {server_parameters: {max_connection_idle: 200ms}}, read_header_timeout: 200ms",
-        "idle_timeout: 200ms, read_header_timeout: 200ms",
+        "keepalive: {server_parameters: {max_connection_idle: 200ms}}, read_header_timeout: 1s",
+        "idle_timeout: 200ms, read_header_timeout: 1s",
     );
     let (mut send, ended) = http2(collector.address("grpc")).await;
     let request = http::Request::post("http://x/nothing").body(Full::default());
@@ -297,7 +297,7 @@ async fn h_16_idle_connections_are_ended() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn g_08_connections_have_their_age() {
-    let keepalive = "keepalive: {server_parameters: {max_connection_age: 300ms, max_connection_age_grace: 1s, max_connection_idle: 0}}";
+    let keepalive = "keepalive: {server_parameters: {max_connection_age: 1s, max_connection_age_grace: 1s, max_connection_idle: 0}}";
     let collector = with_protocols(keepalive, "");
     let (mut send, ended) = http2(collector.address("grpc")).await;
     let request = http::Request::post("http://x/nothing").body(Full::default());

@@ -89,6 +89,17 @@ pub(super) fn references(
         };
         problems.push(Problem::error(at, message).help(help));
     }
+    for entry in entries(root, Section::Exporters) {
+        let settings = exporters.get(&entry.key);
+        if let Some((settings, reference)) = settings.and_then(|one| Some((one, one.auth()?))) {
+            twice(
+                entry,
+                settings,
+                started.get(&reference.authenticator),
+                problems,
+            );
+        }
+    }
     for entry in entries(root, Section::Extensions) {
         let used = uses
             .iter()
@@ -100,6 +111,24 @@ pub(super) fn references(
                 entry.key
             )));
         }
+    }
+}
+
+/// A header that is written out must not be the one that `auth` sends.
+fn twice(
+    entry: &Entry,
+    settings: &exporters::Settings,
+    auth: Option<&BearerTokenAuth>,
+    problems: &mut Problems,
+) {
+    let (Some(headers), Some(auth)) = (settings.headers(), auth) else {
+        return;
+    };
+    let same = |name: &&String| name.eq_ignore_ascii_case(&auth.header);
+    if let Some(name) = headers.keys().find(same) {
+        let at = entry.value.at(&["headers", name]).unwrap_or(entry);
+        let message = format!("`{name}` is sent by `auth` too");
+        problems.push(Problem::error(at.key_place, message).help("leave one of them out"));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::exporters::{BuildError, QueueSettings, RetrySettings, Settings, Target};
+use crate::security::ClientTls;
 
 use crate::model::Signal;
 
@@ -89,7 +90,16 @@ fn exposed(
 ) {
     let at = place(entry, &[endpoint_key(settings, signal)]);
     let host = &target.host;
-    if target.secure || target.near {
+    if target.secure {
+        return;
+    }
+    if settings.tls().is_some_and(ClientTls::is_used) {
+        let message = format!("`{}` has keys for TLS and sends in plain text", entry.key);
+        let problem = Problem::warning(at, message);
+        problems.push(problem.help("put https:// in front, and leave `tls.insecure` out"));
+        return;
+    }
+    if target.near {
         return;
     }
     if settings.auth().is_some() {

@@ -1,5 +1,7 @@
 //! Whether an exporter could be built, asked before anything is opened.
 
+use std::collections::BTreeMap;
+
 use crate::model::Signal;
 use crate::security::{AuthReference, ClientTls};
 
@@ -58,6 +60,15 @@ impl Settings {
         match self {
             Self::OtlpGrpc(settings) => Some(&settings.tls),
             Self::OtlpHttp(settings) => Some(&settings.tls),
+            Self::Debug(_) | Self::File(_) => None,
+        }
+    }
+
+    /// What is sent with every request.
+    pub fn headers(&self) -> Option<&BTreeMap<String, String>> {
+        match self {
+            Self::OtlpGrpc(settings) => Some(&settings.headers),
+            Self::OtlpHttp(settings) => Some(&settings.headers),
             Self::Debug(_) | Self::File(_) => None,
         }
     }

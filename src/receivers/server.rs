@@ -118,6 +118,7 @@ async fn serve<A, F>(
     let terms = Arc::new(terms);
     let (closing, closed) = watch::channel(());
     let mut connections = JoinSet::new();
+    let mut failed = 0u64;
     let mut shutdown = pin!(shutdown);
     loop {
         tokio::select! {
@@ -138,7 +139,10 @@ async fn serve<A, F>(
                     connections.spawn(newcomer.serve());
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
+                    failed += 1;
+                    if failed.is_power_of_two() {
+                        tracing::warn!(%error, failed, "cannot accept a connection; a process needs a file for each (ulimit -n)");
+                    }
                     sleep(ACCEPT_PAUSE).await;
                 }
             },

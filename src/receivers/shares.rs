@@ -346,6 +346,38 @@ mod tests {
         other.grow(700).unwrap();
     }
 
+    proptest::proptest! {
+        /// Whatever comes and goes: the books hold, the budget too, and who holds nothing gets in while there is room.
+        #[test]
+        fn the_books_hold(steps in proptest::collection::vec((0u64..5, 1usize..60, proptest::bool::ANY), 1..200)) {
+            let shares = Shares::new(Load { bytes: 100, number: 8 }, true);
+            let mut held: Vec<Held> = Vec::new();
+            for (who, size, leaves) in steps {
+                if leaves && !held.is_empty() {
+                    held.swap_remove(size % held.len());
+                } else {
+                    let before = shares.bytes();
+                    let holds = held.iter().any(|one| one.client == client(who));
+                    let room = held.len() < 8 && (before == 0 || before + size <= 100);
+                    match shares.take(client(who), bytes(size)) {
+                        Ok(taken) => {
+                            proptest::prop_assert!(room);
+                            held.push(taken);
+                        }
+                        Err(Over::Full) => proptest::prop_assert!(!room),
+                        Err(Over::Share) => proptest::prop_assert!(room && holds),
+                    }
+                }
+                let sum: usize = held.iter().map(|one| one.load.bytes).sum();
+                proptest::prop_assert_eq!(sum, shares.bytes());
+                proptest::prop_assert!(sum <= 100);
+            }
+            drop(held);
+            let state = shares.state();
+            proptest::prop_assert!(state.total.is_nothing() && state.held.is_empty() && state.waiting.is_empty());
+        }
+    }
+
     #[test]
     fn one_site_of_ipv6_is_one_client() {
         let at = |text: &str| Client::at(text.parse().unwrap());

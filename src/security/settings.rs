@@ -133,14 +133,19 @@ pub struct ClientTls {
 impl ClientTls {
     /// Whether TLS is spoken to an endpoint without a scheme.
     pub fn is_wanted(&self) -> bool {
+        match self.insecure {
+            Some(insecure) => !insecure,
+            None => self.is_used(),
+        }
+    }
+
+    /// Whether a key is written that means something to TLS alone.
+    pub fn is_used(&self) -> bool {
         let silent = Self {
             insecure: self.insecure,
             ..Self::default()
         };
-        match self.insecure {
-            Some(insecure) => !insecure,
-            None => *self != silent,
-        }
+        *self != silent
     }
 
     /// What would keep it from working: the key, and what is wrong with it.

@@ -268,7 +268,7 @@ async fn the_first_lines_tell_all() {
         "agent-sentinel",
         "config.yaml",
         "otlp -> anomaly -> otlp_grpc",
-        "this host only",
+        "only this host",
         "ready, looking for ",
     ] {
         assert!(log.contains(part), "{part}:\n{log}");

@@ -30,8 +30,9 @@ use super::shares::{Client, Held, Load, Over, Shares};
 const MAX_FRAME: u32 = 1 << 20;
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
-/// What one connection over HTTP/1.1 buffers of what it reads.
-const READ_BUFFER: usize = 64 << 10;
+/// What one connection over HTTP/1.1 buffers of what it reads: most bodies come in one piece, and heads that never end
+/// on all connections together cost little.
+const READ_BUFFER: usize = 128 << 10;
 /// Resets a client may leave pending (the defence against rapid reset).
 const MAX_PENDING_RESETS: usize = 20;
 /// Pause after the system could not accept, mostly for want of file descriptors.

@@ -1,7 +1,7 @@
 //! TLS and tokens, for receivers and exporters alike: what can be set, and what is made of it.
 //!
 //! Invariant: nothing here opens a file or a socket, and nothing here shows a key or a token: `Debug` of what holds one
-//! says `***`. The cryptography is named in one place, [`provider`].
+//! says `***`. The cryptography is named in one place, `provider`.
 
 mod client;
 mod pem;

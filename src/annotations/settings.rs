@@ -34,8 +34,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The link to a span, where one is wanted.
-    pub(super) fn link(&self, trace: TraceId, span: SpanId) -> Option<String> {
+    /// The link to a span, where one is wanted: `trace_url` with the ids filled in.
+    pub fn link(&self, trace: TraceId, span: SpanId) -> Option<String> {
         (!self.trace_url.is_empty()).then(|| {
             let url = self.trace_url.replace("{trace_id}", &trace.to_string());
             url.replace("{span_id}", &span.to_string())

@@ -1,5 +1,7 @@
 //! `processors.anomaly`: keys as they are written, checked and turned into the engine's settings.
 
+use std::collections::BTreeMap;
+
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -92,6 +94,8 @@ const OF_STEPS: [&str; 3] = ["workspace", "tools", "show_signature"];
 pub(super) struct Anomaly {
     pub(super) steps: steps::Settings,
     pub(super) engine: engine::Settings,
+    /// What is written of each detector, by its name.
+    pub(super) written: BTreeMap<String, String>,
 }
 
 /// Reads the processor's entry; `now` tells which findings are not ignored any more. `None` when its value is
@@ -120,7 +124,15 @@ pub(super) fn read(entry: &Entry, now: Timestamp, problems: &mut Problems) -> Op
         dialects: dialects::read(entry.value.entry("dialects"), problems),
         ..reading(entry, problems)
     };
-    Some(Anomaly { steps, engine })
+    let detectors = entry.value.get("detectors").map_or(&[][..], Node::entries);
+    let written = detectors
+        .iter()
+        .map(|one| (one.key.clone(), one.value.words()));
+    Some(Anomaly {
+        steps,
+        engine,
+        written: written.collect(),
+    })
 }
 
 fn reading(entry: &Entry, problems: &mut Problems) -> steps::Settings {

@@ -17,6 +17,7 @@ use super::pipelines::{self, Typed};
 use super::problems::Problems;
 use super::report::Problem;
 use super::routes;
+use super::rules;
 use super::secrets::Secrecy;
 use super::security;
 use super::sending;
@@ -88,6 +89,7 @@ impl<'a> Builder<'a, '_> {
         let service = self.root.entry("service");
         let Extensions {
             health_check,
+            zpages,
             authenticators,
         } = self.extensions(service);
         security::references(
@@ -114,7 +116,12 @@ impl<'a> Builder<'a, '_> {
             })
             .collect()
         };
-        let Anomaly { steps, engine } = self.anomaly(&typed, processors);
+        let Anomaly {
+            steps,
+            engine,
+            written,
+        } = self.anomaly(&typed, processors);
+        let rules = rules::in_force(&engine, &written);
         Settings {
             receivers: receivers
                 .into_iter()
@@ -132,6 +139,8 @@ impl<'a> Builder<'a, '_> {
             log_exporters: sending(Signal::Logs),
             metric_exporters: sending(Signal::Metrics),
             health_check,
+            zpages,
+            rules,
             authenticators,
             telemetry,
             shutdown,

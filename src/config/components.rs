@@ -42,7 +42,7 @@ impl Section {
             Self::Receivers => &["otlp"],
             Self::Processors => &["anomaly"],
             Self::Exporters => crate::exporters::Settings::KINDS,
-            Self::Extensions => &["health_check", "bearertokenauth"],
+            Self::Extensions => &["health_check", "bearertokenauth", "zpages"],
         }
     }
 
@@ -108,7 +108,6 @@ const COLLECTOR_PROCESSORS: &[&str] = &[
 ];
 
 const COLLECTOR_EXTENSIONS: &[&str] = &[
-    "zpages",
     "pprof",
     "file_storage",
     "basicauth",

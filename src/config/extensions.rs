@@ -1,8 +1,8 @@
-//! `extensions`: health for machines, tokens for who may send.
+//! `extensions`: health for machines, pages for people, tokens for who may send.
 
 use std::collections::BTreeMap;
 
-use crate::control::HealthCheck;
+use crate::control::{HealthCheck, ZpagesSettings};
 use crate::security::BearerTokenAuth;
 
 use super::components::{Section, defined, kind_of};
@@ -17,12 +17,14 @@ use super::tree::{Entry, Node};
 #[derive(Debug, Default)]
 pub(super) struct Extensions {
     pub(super) health_check: Option<HealthCheck>,
+    pub(super) zpages: Option<ZpagesSettings>,
     pub(super) authenticators: BTreeMap<String, BearerTokenAuth>,
 }
 
 /// One that is defined.
 pub(super) enum Extension {
     Health(HealthCheck),
+    Pages(ZpagesSettings),
     Tokens(BearerTokenAuth),
 }
 
@@ -36,6 +38,7 @@ pub(super) fn read(
     for entry in defined(root, Section::Extensions, problems) {
         let extension = match kind_of(&entry.key) {
             "bearertokenauth" => tokens(entry, problems).map(Extension::Tokens),
+            "zpages" => pages(entry, listeners, problems).map(Extension::Pages),
             _ => health(entry, listeners, problems).map(Extension::Health),
         };
         if let Some(extension) = extension {
@@ -51,10 +54,25 @@ fn health(
     problems: &mut Problems,
 ) -> Option<HealthCheck> {
     let settings = problems.read::<HealthCheck>(entry)?;
+    listens(entry, &settings.endpoint, listeners, problems);
+    Some(settings)
+}
+
+fn pages(
+    entry: &Entry,
+    listeners: &mut Listeners,
+    problems: &mut Problems,
+) -> Option<ZpagesSettings> {
+    let settings = problems.read::<ZpagesSettings>(entry)?;
+    listens(entry, &settings.endpoint, listeners, problems);
+    Some(settings)
+}
+
+/// Checks where an extension listens.
+fn listens(entry: &Entry, endpoint: &str, listeners: &mut Listeners, problems: &mut Problems) {
     let place = entry.value.entry("endpoint").map(Entry::shown);
     let whose = format!("extensions.{}", entry.key);
-    listeners.add(&settings.endpoint, place, &whose, &Exposed::Page, problems);
-    Some(settings)
+    listeners.add(endpoint, place, &whose, &Exposed::Page, problems);
 }
 
 fn tokens(entry: &Entry, problems: &mut Problems) -> Option<BearerTokenAuth> {
@@ -82,14 +100,23 @@ pub(super) fn started(
                     .insert(reference.id.clone(), settings);
             }
             Some(Extension::Health(settings)) => {
-                if started.health_check.is_some() {
-                    let message = "one `health_check` is enough: they would all say the same";
-                    problems.push(Problem::error(reference.place, message));
-                }
-                started.health_check.get_or_insert(settings);
+                one(&mut started.health_check, settings, reference, problems);
+            }
+            Some(Extension::Pages(settings)) => {
+                one(&mut started.zpages, settings, reference, problems);
             }
             None => {}
         }
     }
     started
+}
+
+/// Takes an extension of which one is enough.
+fn one<T>(place: &mut Option<T>, settings: T, reference: &Reference, problems: &mut Problems) {
+    if place.is_some() {
+        let kind = kind_of(&reference.id);
+        let message = format!("one `{kind}` is enough: they would all say the same");
+        problems.push(Problem::error(reference.place, message));
+    }
+    place.get_or_insert(settings);
 }

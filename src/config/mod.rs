@@ -24,6 +24,7 @@ mod problems;
 mod reader;
 mod report;
 mod routes;
+mod rules;
 mod secrets;
 mod security;
 mod sending;

@@ -32,6 +32,10 @@ pub struct Settings {
     pub metric_exporters: Vec<Exporter>,
     /// The health page, when `service.extensions` names it.
     pub health_check: Option<control::HealthCheck>,
+    /// The pages for people, when `service.extensions` names them.
+    pub zpages: Option<control::ZpagesSettings>,
+    /// How each detector is set, for those pages.
+    pub rules: Vec<control::zpages::Rule>,
     /// Extensions that know tokens, when `service.extensions` names them, by id.
     pub authenticators: BTreeMap<String, BearerTokenAuth>,
     /// Own logs and metrics.

@@ -160,6 +160,25 @@ impl Node {
         }
     }
 
+    /// What it holds, in a line: `threshold: 4, tools: {ls: {ignore: true}}`.
+    pub(super) fn words(&self) -> String {
+        match &self.value {
+            Value::Scalar(scalar) => scalar.text.clone(),
+            Value::List(members) => {
+                let members: Vec<String> = members.iter().map(Self::words).collect();
+                format!("[{}]", members.join(", "))
+            }
+            Value::Map(entries) => {
+                let braced = |entry: &Entry| match &entry.value.value {
+                    Value::Map(_) => format!("{}: {{{}}}", entry.key, entry.value.words()),
+                    _ => format!("{}: {}", entry.key, entry.value.words()),
+                };
+                let entries: Vec<String> = entries.iter().map(braced).collect();
+                entries.join(", ")
+            }
+        }
+    }
+
     /// The entry of a key.
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)

@@ -1,4 +1,4 @@
-//! HTTP for health and metrics: a request in, an answer out. Sockets and tasks belong to `runtime`.
+//! HTTP for health, metrics and people: a request in, an answer out. Sockets and tasks belong to `runtime`.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use http_body_util::Full;
 
 use super::health::{Answer, Health};
 use super::metrics::{self, Page};
+use super::zpages::Zpages;
 use crate::model::Timestamp;
 
 /// What is served at one address.
@@ -23,6 +24,8 @@ pub enum Site {
     },
     /// `/metrics`.
     Metrics(Arc<Page>),
+    /// Pages for people.
+    Zpages(Arc<Zpages>),
 }
 
 impl Site {
@@ -53,6 +56,7 @@ impl Site {
                 "/metrics" => body(StatusCode::OK, metrics::CONTENT_TYPE, page.text()),
                 _ => text(StatusCode::NOT_FOUND, "metrics are at /metrics\n"),
             },
+            Self::Zpages(pages) => pages.answer(request, now),
         }
     }
 }

@@ -28,6 +28,22 @@ impl Default for HealthCheck {
     }
 }
 
+/// `extensions.zpages`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ZpagesSettings {
+    /// `host:port` to listen on.
+    pub endpoint: String,
+}
+
+impl Default for ZpagesSettings {
+    fn default() -> Self {
+        Self {
+            endpoint: "localhost:55679".to_owned(),
+        }
+    }
+}
+
 /// `service.telemetry`: what we say about ourselves.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]

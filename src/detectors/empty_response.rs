@@ -133,6 +133,7 @@ impl EmptyResponse {
         finding.message = wording::message(match row.len() {
             1 => format!("the model answered without a visible character{why}"),
             times => {
+                let why = why.strip_prefix(" and").unwrap_or(why);
                 format!("{times} answers in a row were without a visible character; the last{why}")
             }
         });

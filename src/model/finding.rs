@@ -131,6 +131,9 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// All, the least first.
+    pub const ALL: [Self; 4] = [Self::Info, Self::Warning, Self::Error, Self::Critical];
+
     /// The name used in configuration, attributes and metrics.
     pub const fn name(self) -> &'static str {
         match self {

@@ -22,7 +22,7 @@ use super::figures::{self, Sources};
 use super::guarded::Guarded;
 use super::net::{self, BindError};
 use super::security::{self, Authenticators, SecurityError};
-use super::{files, push, serve};
+use super::{files, push, serve, zpages};
 use crate::config;
 use crate::control::health::{Health, Phase};
 use crate::control::metrics::{Catalogue, Page};
@@ -88,6 +88,8 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
     let doors = open_receivers(&settings, &authenticators).await?;
     let health_door = open_health(&settings).await?;
     let page_doors = open_pages(&settings).await?;
+    let zpages_door = open_zpages(&settings).await?;
+    let notebook = zpages_door.as_ref().map(|_| Arc::default());
 
     let pressure = Pressure::default();
     let (give_up, given_up) = watch::channel(false);
@@ -100,7 +102,7 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
     )?;
     let (intake, arrivals) = receivers::intake(&settings.intake, pressure);
     let receivers: Vec<figures::Receiver> = doors.iter().map(Door::figures).collect();
-    let addresses = doors.iter().filter_map(Door::address).collect();
+    let addresses: Vec<_> = doors.iter().filter_map(Door::address).collect();
     let (engine, thread) = engine_task::start(
         engine(&settings),
         Surroundings {
@@ -112,6 +114,7 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
             }),
             refused: refused(&receivers),
             health: health.clone(),
+            notebook: notebook.clone(),
         },
     )?;
 
@@ -137,7 +140,11 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
         engine: engine.clone(),
     }));
     let pushes = start_pushes(&settings, &catalogue)?;
-    let pages = start_pages(&settings, health_door, page_doors, &health, catalogue);
+    let mut pages = start_pages(&settings, health_door, page_doors, &health, catalogue);
+    if let (Some(listener), Some(notebook)) = (zpages_door, notebook) {
+        let site = zpages::site(&settings, &listener, notebook, &engine, &addresses)?;
+        pages.spawn(serve::site(listener, site));
+    }
     health.enter(Phase::Running, clock::now());
     Ok(Running {
         settings,
@@ -171,6 +178,20 @@ async fn open_health(settings: &config::Settings) -> Result<Option<TcpListener>,
         id: "health_check",
         key: "extensions.health_check.endpoint",
         endpoint: &health.endpoint,
+        protection: &Protection::of(None, None),
+    };
+    Ok(Some(listen(listening).await?))
+}
+
+async fn open_zpages(settings: &config::Settings) -> Result<Option<TcpListener>, StartError> {
+    let Some(zpages) = &settings.zpages else {
+        return Ok(None);
+    };
+    let listening = Listening {
+        what: "zpages",
+        id: "zpages",
+        key: "extensions.zpages.endpoint",
+        endpoint: &zpages.endpoint,
         protection: &Protection::of(None, None),
     };
     Ok(Some(listen(listening).await?))

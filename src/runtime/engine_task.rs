@@ -14,10 +14,11 @@ use super::clock;
 use super::guarded::{Guarded, Machine};
 use super::telling::Telling;
 use crate::control::health::Health;
+use crate::control::notebook::Notebook;
 use crate::engine::{Counters, Notice, Output, Status};
 use crate::model::{AnomalyType, Release, Selection, Service, Timestamp, printable};
 use crate::receivers::Arrivals;
-use crate::steps::Content;
+use crate::steps::{Content, Reading};
 
 /// Requests taken in before timers, questions and books are looked at again.
 const AT_ONCE: usize = 64;
@@ -74,6 +75,8 @@ pub struct Surroundings {
     pub refused: Refused,
     /// Where the loop says that it turns.
     pub health: Arc<Health>,
+    /// What pages show, where any are served.
+    pub notebook: Option<Arc<Mutex<Notebook>>>,
 }
 
 /// What others keep of the running engine.
@@ -140,6 +143,7 @@ pub fn start<M: Machine + Send + 'static>(
         record,
         refused,
         health,
+        notebook,
     } = surroundings;
     let mut task = Task {
         guarded,
@@ -148,6 +152,7 @@ pub fn start<M: Machine + Send + 'static>(
         refused,
         refusals: 0,
         health,
+        notebook,
         snapshot,
         copied: clock::instant(),
         left: 0,
@@ -168,6 +173,7 @@ struct Task<M> {
     refused: Refused,
     refusals: u64,
     health: Arc<Health>,
+    notebook: Option<Arc<Mutex<Notebook>>>,
     snapshot: Arc<Mutex<Snapshot>>,
     copied: Instant,
     left: u64,
@@ -185,12 +191,12 @@ impl<M: Machine> Task<M> {
                     let mut next = Some(reading);
                     for _ in 0..AT_ONCE {
                         let Some(reading) = next else { break };
-                        self.guarded.ingest(reading, clock::now(), &mut self.out);
+                        self.take(reading);
                         next = arrivals.try_next();
                     }
                     // The last one taken but not judged would be lost.
                     if let Some(reading) = next {
-                        self.guarded.ingest(reading, clock::now(), &mut self.out);
+                        self.take(reading);
                     }
                 }
                 Some(message) = told.recv() => match message {
@@ -207,6 +213,20 @@ impl<M: Machine> Task<M> {
         self.telling.sum_up(now, true);
         self.copy(true);
         self.health.beat(now);
+    }
+
+    /// Takes in a request.
+    fn take(&mut self, reading: Reading) {
+        let now = clock::now();
+        self.note(|notebook| notebook.see(&reading.steps, now));
+        self.guarded.ingest(reading, now, &mut self.out);
+    }
+
+    /// Writes something down for the pages, where any are served.
+    fn note(&self, write: impl FnOnce(&mut Notebook)) {
+        if let Some(notebook) = &self.notebook {
+            write(&mut lock(notebook));
+        }
     }
 
     /// What is done each time round.
@@ -241,6 +261,9 @@ impl<M: Machine> Task<M> {
         }
         for report in self.out.reports.drain(..) {
             self.telling.tell(&report, now);
+            if let Some(notebook) = &self.notebook {
+                lock(notebook).report(report, now);
+            }
         }
         // Counted: whoever wants to read them replays.
         for quiet in self.out.quiet.drain(..) {
@@ -254,8 +277,12 @@ impl<M: Machine> Task<M> {
         for notice in self.out.notices.drain(..) {
             advise(&notice);
         }
-        // Summaries of runs are for `replay`; here they are counted.
-        self.out.closed.clear();
+        // Without pages, summaries of runs are for `replay` alone; they are counted.
+        for closed in self.out.closed.drain(..) {
+            if let Some(notebook) = &self.notebook {
+                lock(notebook).close(closed);
+            }
+        }
         for (anomaly, off) in self.out.panics.drain(..) {
             let detector = anomaly.name();
             if off {
@@ -330,7 +357,7 @@ fn advise(notice: &Notice) {
     }
 }
 
-fn lock(snapshot: &Mutex<Snapshot>) -> std::sync::MutexGuard<'_, Snapshot> {
+fn lock<T>(snapshot: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     snapshot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -26,3 +26,4 @@ pub mod shutdown;
 pub mod signals;
 mod telling;
 pub mod terminal;
+mod zpages;

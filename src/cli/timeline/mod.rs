@@ -1,6 +1,5 @@
 //! Sessions as a person reads them: one line a step, the findings under the step that shows them.
 
-mod line;
 mod run;
 mod tally;
 
@@ -9,11 +8,12 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::control::Line;
 use crate::engine::{ClosedRun, Quiet};
 use crate::model::{EpisodeState, Name, Report, SpanId, Step, TraceId, Waste};
 
 use super::screen;
-use line::Line;
+
 use run::Shown;
 pub(super) use tally::raised_words;
 use tally::{Found, unjudged, verdict};

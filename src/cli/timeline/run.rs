@@ -11,7 +11,7 @@ use crate::cli::screen;
 use crate::model::{SpanId, Timestamp};
 
 use super::Remark;
-use super::line::Line;
+use crate::control::Line;
 
 /// Equal lines in a row that become one, in a brief timeline.
 const BRIEF_GROUP: usize = 3;

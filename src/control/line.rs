@@ -1,31 +1,37 @@
-//! One step in a line.
+//! One step in a line, as people read it on a terminal and on a page.
 
-use crate::cli::screen;
 use crate::model::{
-    Action, Claim, ModelCall, Name, Outcome, SpanId, Step, Timestamp, ToolCall, Verdict,
+    Action, Claim, ModelCall, Name, Outcome, SpanId, Step, Timestamp, ToolCall, Verdict, printable,
 };
 
 /// One step, as it is shown. Its words are safe to print.
-#[derive(Debug)]
-pub(super) struct Line {
+#[derive(Clone, Debug)]
+pub struct Line {
     /// Its place in the run, by arrival: the number that messages name.
-    pub(super) number: usize,
-    pub(super) span: SpanId,
-    pub(super) start: Timestamp,
-    pub(super) end: Timestamp,
-    pub(super) who: Option<Name>,
-    pub(super) what: String,
-    pub(super) how: &'static str,
-    pub(super) failed: bool,
+    pub number: usize,
+    /// Its span.
+    pub span: SpanId,
+    /// When it started, as the emitter says.
+    pub start: Timestamp,
+    /// When it ended, as the emitter says.
+    pub end: Timestamp,
+    /// The agent that its span names.
+    pub who: Option<Name>,
+    /// What was done: the tool called, what the model asked for.
+    pub what: String,
+    /// How it went; empty where nothing is known.
+    pub how: &'static str,
+    /// It failed.
+    pub failed: bool,
     /// Neither acts nor claims anything: asks for a tool, answers, or repeats what a step within it says.
-    pub(super) aside: bool,
+    pub aside: bool,
     /// Only asks for tools: their calls have lines of their own.
-    pub(super) asks: bool,
+    pub asks: bool,
 }
 
 impl Line {
     /// The line of a step that is the `number`th of its run.
-    pub(super) fn of(step: &Step, number: usize) -> Self {
+    pub fn of(step: &Step, number: usize) -> Self {
         let Words {
             what,
             how,
@@ -50,7 +56,7 @@ impl Line {
                 }
             }
         };
-        let who = step.agent.as_ref().map(|name| match screen::safe(name) {
+        let who = step.agent.as_ref().map(|name| match printable(name) {
             std::borrow::Cow::Borrowed(_) => name.clone(),
             std::borrow::Cow::Owned(safe) => Name::from(safe),
         });
@@ -60,7 +66,7 @@ impl Line {
             start: step.start,
             end: step.end,
             who,
-            what: screen::safe(&what).into_owned(),
+            what: printable(&what).into_owned(),
             how,
             failed,
             aside,

@@ -302,3 +302,43 @@ async fn an_observer_gives_findings_back_and_keeps_the_spans() {
         assert_eq!(record.trace_id, trace.to_bytes());
     }
 }
+
+/// What docs/sizing.md counts on: an open run of 20 calls and an answer keeps some 21 kB.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_run_keeps_what_the_page_on_sizing_says() {
+    const RUNS: usize = 50;
+    let page = read("docs/sizing.md");
+    assert!(
+        page.contains("| 20, and an answer | 21.2 |"),
+        "docs/sizing.md"
+    );
+    let collector = Collector::start(&collector::config(&[(
+        "debug",
+        "{verbosity: basic}".to_owned(),
+    )]));
+    let mut steps = 0;
+    for _ in 0..RUNS {
+        let mut spans = senders::healthy(20);
+        // Without its root a run goes on.
+        spans.pop();
+        steps += spans.len();
+        senders::send(How::Grpc, collector.address("grpc"), spans)
+            .await
+            .unwrap();
+    }
+    let number = |page: &str, name: &str| -> Option<usize> {
+        let mut lines = page.lines().filter_map(|line| line.strip_prefix(name));
+        lines.next()?.trim().parse().ok()
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let page = loop {
+        let page = http::get(collector.address("metrics"), "/metrics").await.1;
+        if number(&page, "sentinel_steps_total ") == Some(steps) {
+            break page;
+        }
+        assert!(std::time::Instant::now() < deadline, "{page}");
+    };
+    assert_eq!(number(&page, "sentinel_sessions_open "), Some(RUNS));
+    let kept = number(&page, "sentinel_state_bytes ").unwrap() / RUNS;
+    assert!((15_000..25_000).contains(&kept), "{kept} bytes a run");
+}

@@ -535,3 +535,39 @@ fn presets_judge_as_the_page_says() {
     );
     assert_ne!(told(folder.path(), &request, &defaults, patient), marks);
 }
+
+/// A preset is no reason to be called out for a run in which nothing is wrong: the captures of the scenarios that are to
+/// be silent stay so under each.
+#[test]
+fn presets_keep_silent_on_healthy_captures() {
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures");
+    let mut healthy = Vec::new();
+    for library in captures.read_dir().unwrap() {
+        let library = library.unwrap().path();
+        if !library.is_dir() {
+            continue;
+        }
+        for capture in library.read_dir().unwrap() {
+            let capture = capture.unwrap().path();
+            let name = capture.file_name().unwrap().to_str().unwrap();
+            let silent = ["healthy.", "multiturn.", "tool_exception."];
+            if silent.iter().any(|scenario| name.starts_with(scenario)) {
+                healthy.push(capture.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    healthy.sort();
+    assert!(healthy.len() > 60, "{}", healthy.len());
+    for name in ["coding", "writing", "infrastructure", "data-pipelines"] {
+        let preset = format!(
+            "{}/collector-config/presets/{name}.yaml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let mut words = vec!["replay", "--format", "json", "--config", &preset];
+        words.extend(healthy.iter().map(String::as_str));
+        let output = sentinel(&words);
+        assert_eq!(output.status.code(), Some(0));
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(told, "", "{name}");
+    }
+}

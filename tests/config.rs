@@ -29,8 +29,38 @@ fn files(folder: &str) -> Vec<(String, String)> {
     files.into_iter().map(named).collect()
 }
 
+/// What people copy: each configuration below collector-config, by its path, with what it is laid over. A preset says
+/// how to judge and nothing else; `otelcol-*` are the OpenTelemetry collector's.
+fn shipped() -> Vec<(String, Vec<Source>)> {
+    let mut folders = vec!["collector-config".to_owned()];
+    let mut all = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root(&folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let path = format!("{folder}/{name}");
+            if root(&path).is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".yaml") && !name.starts_with("otelcol-") {
+                all.push(path);
+            }
+        }
+    }
+    all.sort();
+    let read = |path: &str| Source::file(path, std::fs::read_to_string(root(path)).unwrap());
+    let laid = |path: String| {
+        let mut sources = vec![read(&path)];
+        if path.contains("/presets/") {
+            sources.insert(0, read("collector-config/quickstart.yaml"));
+        }
+        (path, sources)
+    };
+    all.into_iter().map(laid).collect()
+}
+
 fn env(name: &str) -> Option<String> {
     match name {
+        // What the files of hosted backends ask for.
+        "DD_API_KEY" | "HONEYCOMB_API_KEY" | "LANGFUSE_AUTH" => Some("a-key".to_owned()),
         "SET_TO_NONSENSE" => Some("from the environment".to_owned()),
         "TOKEN" => Some("hunter2".to_owned()),
         "FIVE" => Some("5".to_owned()),
@@ -89,10 +119,16 @@ fn bad_configurations() {
 /// Each file under collector-config is one that people copy.
 #[test]
 fn shipped_configurations_load_without_a_warning() {
-    let shipped = files("collector-config");
-    assert!(!shipped.is_empty());
-    for (name, text) in shipped {
-        match config::load(&[Source::file(&name, text)], &[], &env, NOW) {
+    let shipped = shipped();
+    for folder in ["topologies", "backends", "presets"] {
+        let inside = format!("collector-config/{folder}/");
+        assert!(
+            shipped.iter().any(|(name, _)| name.starts_with(&inside)),
+            "{folder}"
+        );
+    }
+    for (name, sources) in shipped {
+        match config::load(&sources, &[], &env, NOW) {
             Ok((settings, warnings)) => {
                 let open = name.contains("container");
                 assert!(open || warnings.is_empty(), "{name}: {warnings}");
@@ -102,6 +138,44 @@ fn shipped_configurations_load_without_a_warning() {
                 );
             }
             Err(report) => panic!("{name}:\n{report}"),
+        }
+    }
+}
+
+/// A file in a folder begins with three lines that say when it is the right one.
+#[test]
+fn shipped_configurations_say_when_to_use_them() {
+    let mut folders = 0;
+    for folder in ["topologies", "backends", "presets"] {
+        for (name, text) in files(&format!("collector-config/{folder}")) {
+            folders += 1;
+            for line in text.lines().take(3) {
+                assert!(line.starts_with("# ") && line.len() > 40, "{name}: {line}");
+            }
+            // The command to try it with names the file itself.
+            let command = text.lines().take_while(|line| line.starts_with('#'));
+            let own = format!("collector-config/{folder}/{name}");
+            assert!(
+                command.clone().any(|line| line.ends_with(&own)),
+                "{name}: no line with `--config {own}`"
+            );
+        }
+    }
+    assert!(folders > 15, "{folders}");
+}
+
+/// A preset can be laid over every backend and topology and keeps what it says.
+#[test]
+fn presets_go_with_every_other_file() {
+    let shipped = shipped();
+    let is_preset = |name: &str| name.contains("/presets/");
+    for (name, preset) in shipped.iter().filter(|(name, _)| is_preset(name)) {
+        for (base, sources) in shipped.iter().filter(|(name, _)| !is_preset(name)) {
+            let mut sources = sources.clone();
+            sources.extend(preset.last().cloned());
+            let (settings, _) = config::load(&sources, &[], &env, NOW)
+                .unwrap_or_else(|report| panic!("{name} over {base}:\n{report}"));
+            assert!(!settings.exporters.is_empty(), "{name} over {base}");
         }
     }
 }
@@ -813,7 +887,16 @@ fn what_is_printed_reads_back() {
 
 /// All configurations that people copy: those shipped, and the complete ones that the documentation shows.
 fn copied() -> Vec<(String, String)> {
-    let mut all = files("collector-config");
+    let mut all = Vec::new();
+    for (name, sources) in shipped() {
+        // A secret is not printed, so what is printed of these cannot be read back.
+        let secret = |source: &Source| source.text.lines().any(|line| line.trim() == "headers:");
+        if let [source] = &*sources
+            && !secret(source)
+        {
+            all.push((name, source.text.clone()));
+        }
+    }
     for page in ["docs/configuration.md", "docs/operations.md", "README.md"] {
         let text = std::fs::read_to_string(root(page)).unwrap();
         let blocks = text.split("```yaml\n").skip(1);

@@ -327,27 +327,25 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
         .filter_map(|rest| rest.split_once(')').map(|(link, _)| link))
 }
 
+/// All pages for people, by their paths.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages = vec![PathBuf::from("README.md"), PathBuf::from("CHANGELOG.md")];
+    for folder in ["docs", "docs/runbook"] {
+        let entries = root.join(folder).read_dir().unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        let names = names.filter(|name| name.to_str().unwrap().ends_with(".md"));
+        pages.extend(names.map(|name| Path::new(folder).join(name)));
+    }
+    pages.sort();
+    pages
+}
+
 #[test]
 fn every_link_leads_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut pages: Vec<PathBuf> = [
-        "README.md",
-        "docs/detectors.md",
-        "docs/dialects.md",
-        "docs/measured.md",
-        "docs/operations.md",
-        "docs/configuration.md",
-        "docs/contributing.md",
-        "docs/source-rules.md",
-    ]
-    .iter()
-    .map(PathBuf::from)
-    .collect();
-    pages.extend(
-        AnomalyType::ALL
-            .iter()
-            .map(|a| PathBuf::from(format!("docs/runbook/{a}.md"))),
-    );
+    let pages = pages();
+    assert!(pages.len() > AnomalyType::ALL.len() + 10, "{pages:?}");
     for page in pages {
         let text = read(&page);
         for link in links(&text).filter(|link| !link.contains("://")) {
@@ -366,5 +364,210 @@ fn every_link_leads_somewhere() {
                 assert!(found, "{}: {link}", page.display());
             }
         }
+    }
+}
+
+/// Whoever reads one page finds the others.
+#[test]
+fn every_page_is_linked_from_the_readme() {
+    let readme = read("README.md");
+    let linked: BTreeSet<&str> = links(&readme).filter_map(|l| l.split('#').next()).collect();
+    for page in pages() {
+        let page = page.to_str().unwrap();
+        let named = page.starts_with("docs/") && !page.starts_with("docs/runbook/");
+        assert!(
+            !named || linked.contains(page),
+            "README.md has no link to {page}"
+        );
+    }
+}
+
+/// Pages whose configurations and commands are tried as they are typed.
+const TRIED: &[&str] = &[
+    "docs/alerts.md",
+    "docs/privacy.md",
+    "docs/sizing.md",
+    "docs/topologies.md",
+    "docs/upgrading.md",
+    "docs/why-silent.md",
+];
+
+/// The fenced blocks of one kind, those within lists too.
+fn blocks_anywhere(page: &str, kind: &str) -> Vec<String> {
+    let fence = format!("```{kind}");
+    let mut out = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let indent = line.len() - line.trim_start().len();
+        if line.trim() != fence {
+            continue;
+        }
+        let inside = lines.by_ref().take_while(|line| line.trim() != "```");
+        let block: Vec<&str> = inside
+            .map(|line| line.get(indent..).unwrap_or(""))
+            .collect();
+        out.push(block.join("\n"));
+    }
+    out
+}
+
+/// What these pages configure of ours is right; it is laid over the file that people start with.
+#[test]
+fn what_the_pages_configure_is_valid() {
+    let start = format!(
+        "{}/collector-config/quickstart.yaml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let mut tried = 0;
+    for page in TRIED {
+        for block in blocks_anywhere(&read(page), "yaml") {
+            let ours = ["receivers:", "processors:", "exporters:", "service:"];
+            if !ours.iter().any(|key| block.starts_with(key)) {
+                continue;
+            }
+            let config = format!("yaml:{block}");
+            let output = sentinel(&["validate", "--config", &start, "--config", &config]);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(0), "{page}: {said}\n{block}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 3, "{tried}");
+}
+
+/// The commands of a page work as they are typed, one after another, over a recording. What would run until it is
+/// stopped is validated.
+#[test]
+fn what_the_pages_say_to_type_works() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let captures = ["premature", "stuck"].map(|scenario| {
+        format!("{root}/tests/fixtures/captures/vercel-ai-sdk-v7/{scenario}.001.pb")
+    });
+    let mut tried = 0;
+    for page in TRIED {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let recording = at("traces.jsonl");
+        let mut record = vec!["replay", "--annotated", &recording];
+        record.extend(captures.iter().map(String::as_str));
+        assert_eq!(sentinel(&record).status.code(), Some(0));
+        // Where a page shows the id of a span, it is one that was accused.
+        let found = sentinel(&["replay", "--format", "json", &recording]).stdout;
+        let found = String::from_utf8(found).unwrap();
+        let found: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
+        let accused = found["span_id"].as_str().unwrap();
+        files::replace(
+            Path::new(&at("sentinel.yaml")),
+            read("collector-config/minimal.yaml").as_bytes(),
+        )
+        .unwrap();
+        for block in blocks_anywhere(&read(page), "sh") {
+            for line in block
+                .lines()
+                .filter(|line| line.starts_with("agent-sentinel "))
+            {
+                let typed = line.split(" # ").next().unwrap();
+                let (typed, into) = typed
+                    .split_once(" > ")
+                    .map_or((typed, None), |(l, r)| (l, Some(r.trim())));
+                let mut words: Vec<String> = typed
+                    .split_whitespace()
+                    .skip(1)
+                    .map(|word| match word {
+                        "traces.jsonl" | "before.jsonl" | "sentinel.yaml" => at(word),
+                        "9db49cb1" => accused.to_owned(),
+                        _ => {
+                            word.replace("collector-config/", &format!("{root}/collector-config/"))
+                        }
+                    })
+                    .collect();
+                if words[0].starts_with("--config") {
+                    words.insert(0, "validate".to_owned());
+                }
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let output = sentinel(&words);
+                let said = String::from_utf8(output.stderr).unwrap();
+                // Those end with 1 when something is there.
+                let may_fail = typed.contains("--fail-on");
+                let code = output.status.code();
+                assert!(
+                    code == Some(0) || may_fail && code == Some(1),
+                    "{page}: {line}: {code:?} {said}"
+                );
+                if let Some(into) = into {
+                    files::replace(Path::new(&at(into)), &output.stdout).unwrap();
+                }
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 15, "{tried}");
+}
+
+/// A preset makes of a run what the page says, and the defaults what it says of them.
+#[test]
+fn presets_judge_as_the_page_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = read("docs/topologies.md");
+    let preset = |name: &str| {
+        format!(
+            "{}/collector-config/presets/{name}.yaml",
+            env!("CARGO_MANIFEST_DIR")
+        )
+    };
+    let shown = blocks(section(&page, "## Presets"), "timeline");
+    let [strict, patient] = shown.as_slice() else {
+        panic!("{shown:?}");
+    };
+    let (request, defaults, marks) = example(strict);
+    assert_eq!(marks, [("failure_loop".to_owned(), format!("{:016x}", 2))]);
+    assert_eq!(
+        told(folder.path(), &request, &preset("infrastructure"), strict),
+        marks
+    );
+    let third = [("failure_loop".to_owned(), format!("{:016x}", 3))];
+    assert_eq!(told(folder.path(), &request, &defaults, strict), third);
+    let (request, defaults, marks) = example(patient);
+    assert!(marks.is_empty());
+    assert_eq!(
+        told(folder.path(), &request, &preset("data-pipelines"), patient),
+        marks
+    );
+    assert_ne!(told(folder.path(), &request, &defaults, patient), marks);
+}
+
+/// A preset is no reason to be called out for a run in which nothing is wrong: the captures of the scenarios that are to
+/// be silent stay so under each.
+#[test]
+fn presets_keep_silent_on_healthy_captures() {
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures");
+    let mut healthy = Vec::new();
+    for library in captures.read_dir().unwrap() {
+        let library = library.unwrap().path();
+        if !library.is_dir() {
+            continue;
+        }
+        for capture in library.read_dir().unwrap() {
+            let capture = capture.unwrap().path();
+            let name = capture.file_name().unwrap().to_str().unwrap();
+            let silent = ["healthy.", "multiturn.", "tool_exception."];
+            if silent.iter().any(|scenario| name.starts_with(scenario)) {
+                healthy.push(capture.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    healthy.sort();
+    assert!(healthy.len() > 60, "{}", healthy.len());
+    for name in ["coding", "writing", "infrastructure", "data-pipelines"] {
+        let preset = format!(
+            "{}/collector-config/presets/{name}.yaml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let mut words = vec!["replay", "--format", "json", "--config", &preset];
+        words.extend(healthy.iter().map(String::as_str));
+        let output = sentinel(&words);
+        assert_eq!(output.status.code(), Some(0));
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(told, "", "{name}");
     }
 }

@@ -46,3 +46,29 @@ go_tool() {
   fi
   echo "$folder/$name"
 }
+
+# python_with REQUIREMENTS: path of a Python that has these packages; installed once.
+python_with() {
+  local folder
+  folder=$cache/python-$(key "$1")
+  if [ ! -e "$folder/ready" ]; then
+    rm -rf "$folder"
+    python3 -m venv "$folder" || { echo "python3 -m venv does not work here (Debian: python3-venv)" >&2; return 1; }
+    "$folder/bin/pip" install -q --disable-pip-version-check -r "$1" >&2
+    touch "$folder/ready"
+  fi
+  echo "$folder/bin/python"
+}
+
+# node_with FOLDER: installs the packages of FOLDER/package-lock.json; path of a folder with them. Kept by that file.
+node_with() {
+  local folder
+  folder=$cache/node-$(key "$1/package-lock.json")
+  if [ ! -e "$folder/ready" ]; then
+    mkdir -p "$folder"
+    cp "$1/package.json" "$1/package-lock.json" "$folder"
+    (cd "$folder" && npm ci --silent --no-audit --no-fund >&2)
+    touch "$folder/ready"
+  fi
+  echo "$folder"
+}

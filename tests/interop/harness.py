@@ -126,7 +126,7 @@ class Stage:
         for program in reversed(self.programs):
             program.stop()
         if kind is not None:
-            for program in self.programs:
+            for program in (one for one in self.programs if isinstance(one, Program)):
                 print(f"--- {program.name}\n{program.words()}", file=sys.stderr)
 
     def add(self, program):

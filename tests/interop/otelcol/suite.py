@@ -10,50 +10,10 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import harness as h  # noqa: E402
+from collector import Collector, filed  # noqa: E402
 
 SENTINEL, OTELCOL = sys.argv[1:3]
 PROTOBUF = "application/x-protobuf"
-
-
-class Collector:
-    """A Collector with an OTLP receiver, its health and its metrics on free ports."""
-
-    def __init__(self, stage, name, exporters, processors=None, at=None):
-        self.grpc, self.http = at or (h.free_port(), h.free_port())
-        self.health, self.metrics = h.free_port(), h.free_port()
-        processors = processors or {}
-        config = {
-            "receivers": {
-                "otlp": {
-                    "protocols": {
-                        "grpc": {"endpoint": f"localhost:{self.grpc}"},
-                        "http": {"endpoint": f"localhost:{self.http}"},
-                    }
-                }
-            },
-            "processors": processors,
-            "exporters": exporters,
-            "extensions": {"health_check": {"endpoint": f"localhost:{self.health}"}},
-            "service": {
-                "extensions": ["health_check"],
-                "telemetry": {"metrics": {"readers": [h.pull(self.metrics)]}},
-                "pipelines": {
-                    "traces": {"receivers": ["otlp"], "processors": list(processors), "exporters": list(exporters)}
-                },
-            },
-        }
-        path = stage.write(f"{name}.yaml", config)
-        command = [OTELCOL, "--config", str(path)]
-        self.program = stage.add(h.Program(name, command, stage.folder, f"http://localhost:{self.health}/"))
-
-    def metric(self, name, labels=""):
-        return h.total(h.get(f"http://localhost:{self.metrics}/metrics") or "", name, labels) or 0
-
-
-def filed(stage, name):
-    """A file exporter that keeps nothing back, and its file."""
-    path = stage.folder / f"{name}.jsonl"
-    return {"file": {"path": str(path), "flush_interval": "50ms"}}, path
 
 
 def onward(grpc=None, http=None, **more):
@@ -97,7 +57,7 @@ def found_by_us_alone(runs):
     """What one of us finds without a Collector in front, and the spans that passed it."""
     with h.Stage() as stage:
         exporters, direct = filed(stage, "direct")
-        behind = Collector(stage, "behind", exporters)
+        behind = Collector(stage, OTELCOL, "behind", exporters)
         sentinel = h.Sentinel(stage, SENTINEL, from_sentinel(grpc=behind.grpc), processor=JUDGED)
         send(sentinel.http, runs)
         sentinel.stop()
@@ -112,7 +72,7 @@ class Reference:
         self.runs = h.captures()
         with h.Stage() as stage:
             exporters, alone = filed(stage, "alone")
-            collector = Collector(stage, "collector", exporters)
+            collector = Collector(stage, OTELCOL, "collector", exporters)
             send(collector.http, self.runs)
             collector.program.stop()
             self.spans = bare(alone)
@@ -136,12 +96,12 @@ def between_two(way):
     known = reference()
     with h.Stage() as stage:
         exporters, out = filed(stage, "out")
-        behind = Collector(stage, "behind", exporters)
+        behind = Collector(stage, OTELCOL, "behind", exporters)
         ports = {"grpc": {"grpc": behind.grpc}, "http": {"http": behind.http}}[way]
         sentinel = h.Sentinel(stage, SENTINEL, from_sentinel(**ports), processor=JUDGED)
         entry = {"grpc": {"grpc": sentinel.grpc}, "http": {"http": sentinel.http}}[way]
         batch = {"batch": {"timeout": "50ms", "send_batch_size": 64, "send_batch_max_size": 64}}
-        front = Collector(stage, "front", onward(**entry), batch)
+        front = Collector(stage, OTELCOL, "front", onward(**entry), batch)
         send(front.http, known.runs)
         h.until("every span passes", lambda: came(out) >= len(known.spans))
         front.program.stop()
@@ -176,10 +136,10 @@ def retry_against_our_backpressure():
         sentinel = h.Sentinel(stage, SENTINEL, exporter)
         patient = {"enabled": True, "initial_interval": "100ms", "max_interval": "1s", "max_elapsed_time": "0s"}
         batch = {"batch": {"timeout": "50ms", "send_batch_size": 32, "send_batch_max_size": 32}}
-        front = Collector(stage, "front", onward(grpc=sentinel.grpc, retry_on_failure=patient), batch)
+        front = Collector(stage, OTELCOL, "front", onward(grpc=sentinel.grpc, retry_on_failure=patient), batch)
         send(front.http, known.runs)
         h.until("we refuse", lambda: (sentinel.metric("sentinel_receiver_refused_requests") or 0) > 0)
-        behind = Collector(stage, "behind", exporters, at=later)
+        behind = Collector(stage, OTELCOL, "behind", exporters, at=later)
         h.until("every span passes", lambda: came(out) >= len(known.spans))
         front.program.stop()
         sentinel.stop()
@@ -231,7 +191,7 @@ def tail_sampling_keeps_what_is_marked_in_time():
     }
     with h.Stage() as stage:
         exporters, out = filed(stage, "out")
-        behind = Collector(stage, "behind", exporters, sampling)
+        behind = Collector(stage, OTELCOL, "behind", exporters, sampling)
         sentinel = h.Sentinel(stage, SENTINEL, from_sentinel(grpc=behind.grpc))
 
         def tell(trace, number, failed):
@@ -263,7 +223,7 @@ def load_balancing_by_trace_over_two():
     known = reference()
     with h.Stage() as stage:
         exporters, out = filed(stage, "out")
-        behind = Collector(stage, "behind", exporters)
+        behind = Collector(stage, OTELCOL, "behind", exporters)
         onward_to = from_sentinel(grpc=behind.grpc)
         two = [h.Sentinel(stage, SENTINEL, onward_to, name=f"sentinel-{n}", processor=JUDGED) for n in (1, 2)]
         balancer = {
@@ -273,7 +233,7 @@ def load_balancing_by_trace_over_two():
                 "resolver": {"static": {"hostnames": [f"localhost:{one.grpc}" for one in two]}},
             }
         }
-        front = Collector(stage, "front", balancer)
+        front = Collector(stage, OTELCOL, "front", balancer)
         send(front.http, known.runs)
         h.until("every span passes", lambda: came(out) >= len(known.spans))
         front.program.stop()

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -113,7 +114,7 @@ class Program:
 
 
 class Stage:
-    """A folder of its own and the programs of one test."""
+    """A folder of its own and the programs of one test; the folder stays where the test failed."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="interop-"))
@@ -125,7 +126,9 @@ class Stage:
     def __exit__(self, kind, error, trace):
         for program in reversed(self.programs):
             program.stop()
-        if kind is not None:
+        if kind is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
             for program in (one for one in self.programs if isinstance(one, Program)):
                 print(f"--- {program.name}\n{program.words()}", file=sys.stderr)
 

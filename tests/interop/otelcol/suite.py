@@ -6,6 +6,7 @@ usage: suite.py SENTINEL OTELCOL
 import contextlib
 import json
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -53,6 +54,23 @@ def bare(path):
 JUDGED = {"settle": "2s", "group_by": ["trace"]}
 
 
+def proven(kind, spans):
+    """The spans of a proof that are the same in whatever order spans arrive.
+
+    A claim that the run's own span repeats is one claim, accused at the one of the two that arrives later; it comes last.
+    """
+    return spans[:-1] if kind == "premature_victory" else spans
+
+
+def told(path):
+    """What was told on the spans of a file: trace, type, proof."""
+    found = []
+    for trace, kind, proof in h.findings(path):
+        spans = [span for value in json.loads(proof) for span in value["stringValue"].split(",")]
+        found.append((trace, kind, proven(kind, spans)))
+    return sorted(found)
+
+
 def found_by_us_alone(runs):
     """What one of us finds without a Collector in front, and the spans that passed it."""
     with h.Stage() as stage:
@@ -62,7 +80,7 @@ def found_by_us_alone(runs):
         send(sentinel.http, runs)
         sentinel.stop()
         behind.program.stop()
-        return h.findings(direct), bare(direct)
+        return told(direct), bare(direct)
 
 
 class Reference:
@@ -108,7 +126,7 @@ def between_two(way):
         balance = sentinel.stop()
         behind.program.stop()
         h.same("spans before and after", known.spans, bare(out))
-        h.same("findings with and without a Collector in front", known.findings, h.findings(out))
+        h.same("findings with and without a Collector in front", known.findings, told(out))
         h.check("balance" in balance, "no balance line at the end")
 
 
@@ -120,7 +138,25 @@ def in_front_and_behind_over_http():
     between_two("http")
 
 
-def retry_against_our_backpressure():
+def recorded_by_the_collector_and_judged_later():
+    """`replay` over the file that a Collector wrote without us tells what we tell live, with the same proof."""
+    known = reference()
+    with h.Stage() as stage:
+        exporters, recording = filed(stage, "recording")
+        collector = Collector(stage, OTELCOL, "collector", exporters)
+        send(collector.http, known.runs)
+        collector.program.stop()
+        config = stage.write("judged.yaml", {"processors": {"anomaly": JUDGED}})
+        command = [SENTINEL, "replay", "--config", str(config), "--format", "json", str(recording)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=h.DEADLINE, check=False)
+        h.check(ended.returncode == 0, f"replay ended with {ended.returncode}: {ended.stderr[-800:]}")
+        records = [json.loads(line) for line in ended.stdout.splitlines()]
+        found = [(r["trace_id"], r["type"], r["evidence"]["span_ids"]) for r in records if r["record"] == "finding"]
+        replayed = sorted((trace, kind, proven(kind, spans)) for trace, kind, spans in found)
+        h.same("findings live and by replay", known.findings, replayed)
+
+
+def retry_against_our_backpressure(way):
     """The backend is down and our queue is small: we refuse, the Collector in front keeps and tries again."""
     known = reference()
     with h.Stage() as stage:
@@ -136,7 +172,8 @@ def retry_against_our_backpressure():
         sentinel = h.Sentinel(stage, SENTINEL, exporter)
         patient = {"enabled": True, "initial_interval": "100ms", "max_interval": "1s", "max_elapsed_time": "0s"}
         batch = {"batch": {"timeout": "50ms", "send_batch_size": 32, "send_batch_max_size": 32}}
-        front = Collector(stage, OTELCOL, "front", onward(grpc=sentinel.grpc, retry_on_failure=patient), batch)
+        entry = {"grpc": {"grpc": sentinel.grpc}, "http": {"http": sentinel.http}}[way]
+        front = Collector(stage, OTELCOL, "front", onward(**entry, retry_on_failure=patient), batch)
         send(front.http, known.runs)
         h.until("we refuse", lambda: (sentinel.metric("sentinel_receiver_refused_requests") or 0) > 0)
         behind = Collector(stage, OTELCOL, "behind", exporters, at=later)
@@ -147,9 +184,16 @@ def retry_against_our_backpressure():
         h.same("spans before and after an outage", known.spans, bare(out))
 
 
+def retry_against_our_backpressure_over_grpc():
+    retry_against_our_backpressure("grpc")
+
+
+def retry_against_our_backpressure_over_http():
+    retry_against_our_backpressure("http")
+
+
 def call(trace, number, failed):
     """A request with one tool call of an agent; the same arguments and the same failure where it failed."""
-    begun = 1_790_000_000_000_000_000 + number * 1_000_000_000
     text = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "read_file",
@@ -157,65 +201,109 @@ def call(trace, number, failed):
         "gen_ai.tool.call.arguments": json.dumps({"path": "/srv/a.txt" if failed else f"/srv/{number}.txt"}),
         "gen_ai.tool.call.result": "ENOENT: no such file" if failed else f"contents number {number} of {number * 7}",
     }
+    status = {"code": 2, "message": "ENOENT"} if failed else {}
+    return request(trace, f"{number + 1:016x}", RUN, "execute_tool read_file", (number, 0.4), text, status)
+
+
+def run_of(trace, seconds):
+    """A request with the span of the run itself, which ends last."""
+    return request(trace, RUN, "", "invoke_agent reader", (0, seconds), {"gen_ai.operation.name": "invoke_agent"}, {})
+
+
+RUN = f"{255:016x}"
+
+
+def request(trace, span_id, parent, name, lasted, text, status):
+    begun = 1_790_000_000_000_000_000 + lasted[0] * 1_000_000_000
     span = {
         "traceId": trace,
-        "spanId": f"{number + 1:016x}",
-        "parentSpanId": "00000000000000ff",
-        "name": "execute_tool read_file",
+        "spanId": span_id,
+        "parentSpanId": parent,
+        "name": name,
         "kind": 1,
         "startTimeUnixNano": str(begun),
-        "endTimeUnixNano": str(begun + 400_000_000),
+        "endTimeUnixNano": str(begun + int(lasted[1] * 1_000_000_000)),
         "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in text.items()],
-        "status": {"code": 2, "message": "ENOENT"} if failed else {},
+        "status": status,
     }
     resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "agent"}}]}
     scope_spans = [{"scope": {"name": "interop"}, "spans": [span]}]
     return json.dumps({"resourceSpans": [{"resource": resource, "scopeSpans": scope_spans}]}).encode()
 
 
-def tail_sampling_keeps_what_is_marked_in_time():
-    """Tail sampling by our mark: a run marked before `decision_wait` is over is kept, one marked after it is not."""
-    short, clean, long = ("a" * 32, "b" * 32, "c" * 32)
-    sampling = {
-        "tail_sampling": {
-            "decision_wait": "4s",
-            "num_traces": 1000,
-            "policies": [
-                {
-                    "name": "anomalies",
-                    "type": "boolean_attribute",
-                    "boolean_attribute": {"key": "sentinel.anomaly.detected", "value": True},
-                }
-            ],
-        }
+SHORT, CLEAN, LONG = "a" * 32, "b" * 32, "c" * 32
+KEEP_MARKED = [
+    {
+        "name": "anomalies",
+        "type": "boolean_attribute",
+        "boolean_attribute": {"key": "sentinel.anomaly.detected", "value": True},
     }
+]
+
+
+class Sampled:
+    """We in front of a Collector that samples by our mark, and a way to tell us of calls one by one."""
+
+    def __init__(self, stage, **sampling):
+        exporters, self.out = filed(stage, "out")
+        sampling = {"tail_sampling": {"num_traces": 1000, "policies": KEEP_MARKED, **sampling}}
+        self.behind = Collector(stage, OTELCOL, "behind", exporters, sampling)
+        self.sentinel = h.Sentinel(stage, SENTINEL, from_sentinel(grpc=self.behind.grpc))
+
+    def tell(self, body):
+        status = h.post(f"http://localhost:{self.sentinel.http}/v1/traces", body, "application/json")
+        h.check(status == 200, f"a request was answered {status}")
+
+    def decided(self, traces):
+        count = "otelcol_processor_tail_sampling_global_count_traces_sampled"
+        h.until(f"{traces} traces are decided", lambda: self.behind.metric(count) >= traces)
+
+    def found(self, findings):
+        h.until(f"{findings} findings", lambda: (self.sentinel.metric("sentinel_anomalies") or 0) >= findings)
+
+    def end(self, spans):
+        """Ends both once all spans came to the sampler; returns the ids of spans kept, by trace."""
+        self.sentinel.stop()
+        h.until("the sampler has every span", lambda: self.behind.metric("otelcol_receiver_accepted_spans") >= spans)
+        self.behind.program.stop()
+        kept = {}
+        for _, scope, span in h.spans_of(self.out):
+            if not h.ours(scope):
+                kept.setdefault(span["traceId"], set()).add(span["spanId"])
+        return kept
+
+
+def tail_sampling_keeps_what_is_marked_in_time():
+    """A run marked before `decision_wait` is over is kept, with what comes of it later; one marked after it is not."""
     with h.Stage() as stage:
-        exporters, out = filed(stage, "out")
-        behind = Collector(stage, OTELCOL, "behind", exporters, sampling)
-        sentinel = h.Sentinel(stage, SENTINEL, from_sentinel(grpc=behind.grpc))
-
-        def tell(trace, number, failed):
-            status = h.post(f"http://localhost:{sentinel.http}/v1/traces", call(trace, number, failed), "application/json")
-            h.check(status == 200, f"a request was answered {status}")
-
+        sampled = Sampled(stage, decision_wait="4s")
         for number in range(4):
-            tell(short, number, True)
-            tell(clean, number, False)
-        tell(long, 0, False)
-        undecided = "otelcol_processor_tail_sampling_global_count_traces_sampled"
-        h.until("all three traces are decided", lambda: behind.metric(undecided) >= 3)
+            sampled.tell(call(SHORT, number, True))
+            sampled.tell(call(CLEAN, number, False))
+        sampled.tell(call(LONG, 0, False))
+        sampled.decided(3)
         for number in range(1, 5):
-            tell(long, number, True)
-        h.until("its failures were found", lambda: (sentinel.metric("sentinel_anomalies") or 0) >= 2)
-        sentinel.stop()
-        # A span of a trace that was turned down is let go as it comes; the Collector counts it.
-        h.until("the late spans came", lambda: behind.metric("otelcol_receiver_accepted_spans") >= 13)
-        behind.program.stop()
-        kept = {span["traceId"] for _, _, span in h.spans_of(out)}
-        marked = {h.attributes(span).get("sentinel.anomaly.detected") for _, _, span in h.spans_of(out)}
-        h.check(short in kept and True in marked, "the run marked in time was not kept")
-        h.check(clean not in kept, "a run without a mark was kept")
-        h.check(long not in kept, "the run marked after its decision was kept: docs/interop.md says otherwise")
+            sampled.tell(call(LONG, number, True))
+        sampled.tell(call(SHORT, 4, False))
+        sampled.found(2)
+        kept = sampled.end(14)
+        h.check(set(kept) == {SHORT}, f"kept are {sorted(kept)}, not the one run that was marked in time")
+        h.check(len(kept[SHORT]) == 5, f"of the run that was marked in time {len(kept[SHORT])} of 5 spans were kept")
+
+
+def tail_sampling_decides_at_the_end_of_a_run():
+    """What docs/interop.md advises: a long `decision_wait`, ended early by the run's own span, which comes last."""
+    with h.Stage() as stage:
+        sampled = Sampled(stage, decision_wait="600s", decision_wait_after_root_received="5s")
+        for number in range(4):
+            sampled.tell(call(LONG, number, number > 0))
+            sampled.tell(call(CLEAN, number, False))
+        sampled.tell(run_of(LONG, 4))
+        sampled.tell(run_of(CLEAN, 4))
+        sampled.decided(2)
+        kept = sampled.end(10)
+        h.check(set(kept) == {LONG}, f"kept are {sorted(kept)}, not the one run that was marked")
+        h.check(len(kept[LONG]) == 5, f"of the marked run {len(kept[LONG])} of 5 spans were kept")
 
 
 def load_balancing_by_trace_over_two():
@@ -243,7 +331,7 @@ def load_balancing_by_trace_over_two():
         behind.program.stop()
         h.check(min(shares) > 0, f"one of the two got nothing: {shares}")
         h.same("spans through two of us", known.spans, bare(out))
-        h.same("findings of two and of one", known.findings, h.findings(out))
+        h.same("findings of two and of one", known.findings, told(out))
         print(f"        shares of the two: {[int(share) for share in shares]} spans")
 
 
@@ -253,8 +341,11 @@ if __name__ == "__main__":
             [
                 in_front_and_behind_over_grpc,
                 in_front_and_behind_over_http,
-                retry_against_our_backpressure,
+                recorded_by_the_collector_and_judged_later,
+                retry_against_our_backpressure_over_grpc,
+                retry_against_our_backpressure_over_http,
                 tail_sampling_keeps_what_is_marked_in_time,
+                tail_sampling_decides_at_the_end_of_a_run,
                 load_balancing_by_trace_over_two,
             ]
         )

@@ -338,6 +338,7 @@ fn every_link_leads_somewhere() {
         "docs/operations.md",
         "docs/configuration.md",
         "docs/contributing.md",
+        "docs/interop.md",
         "docs/source-rules.md",
     ]
     .iter()

@@ -146,8 +146,9 @@ class Stage:
 class Sentinel:
     """agent-sentinel with both receivers, health and metrics on free ports."""
 
-    def __init__(self, stage, binary, exporters, name="sentinel", receiver=None, pipelines=None, processor=None):
-        self.grpc, self.http, self.health, self.metrics = (free_port() for _ in range(4))
+    def __init__(self, stage, binary, exporters, name="sentinel", receiver=None, pipelines=None, processor=None, at=None):
+        self.grpc, self.http = at or (free_port(), free_port())
+        self.health, self.metrics = free_port(), free_port()
         protocols = {"grpc": {"endpoint": f"localhost:{self.grpc}"}, "http": {"endpoint": f"localhost:{self.http}"}}
         for protocol in protocols.values():
             protocol.update(receiver or {})

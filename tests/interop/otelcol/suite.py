@@ -306,33 +306,79 @@ def tail_sampling_decides_at_the_end_of_a_run():
         h.check(len(kept[LONG]) == 5, f"of the marked run {len(kept[LONG])} of 5 spans were kept")
 
 
-def load_balancing_by_trace_over_two():
-    """client > Collector (loadbalancing by trace id) > two of us > Collector: found alike, each span once."""
-    known = reference()
-    with h.Stage() as stage:
-        exporters, out = filed(stage, "out")
-        behind = Collector(stage, OTELCOL, "behind", exporters)
-        onward_to = from_sentinel(grpc=behind.grpc)
-        two = [h.Sentinel(stage, SENTINEL, onward_to, name=f"sentinel-{n}", processor=JUDGED) for n in (1, 2)]
+class Balanced:
+    """client > Collector (loadbalancing by trace id) > two of us > Collector > file."""
+
+    def __init__(self, stage, **protocol):
+        exporters, self.out = filed(stage, "out")
+        self.stage = stage
+        self.behind = Collector(stage, OTELCOL, "behind", exporters)
+        self.two = [self.start(f"sentinel-{number}") for number in (1, 2)]
         balancer = {
             "loadbalancing": {
                 "routing_key": "traceID",
-                "protocol": {"otlp": {"tls": {"insecure": True}, "compression": "gzip"}},
-                "resolver": {"static": {"hostnames": [f"localhost:{one.grpc}" for one in two]}},
+                "protocol": {"otlp": {"tls": {"insecure": True}, "compression": "gzip", **protocol}},
+                "resolver": {"static": {"hostnames": [f"localhost:{one.grpc}" for one in self.two]}},
             }
         }
-        front = Collector(stage, OTELCOL, "front", balancer)
-        send(front.http, known.runs)
-        h.until("every span passes", lambda: came(out) >= len(known.spans))
-        front.program.stop()
-        shares = [one.metric("otelcol_receiver_accepted_spans") or 0 for one in two]
-        for one in two:
+        self.front = Collector(stage, OTELCOL, "front", balancer)
+
+    def start(self, name, at=None):
+        onward_to = from_sentinel(grpc=self.behind.grpc)
+        return h.Sentinel(self.stage, SENTINEL, onward_to, name=name, processor=JUDGED, at=at)
+
+    def end(self, spans):
+        """Ends all of them once `spans` have come; returns how many each of the two took."""
+        h.until("every span passes", lambda: came(self.out) >= spans)
+        self.front.program.stop()
+        shares = [int(one.metric("otelcol_receiver_accepted_spans") or 0) for one in self.two]
+        for one in self.two:
             one.stop()
-        behind.program.stop()
+        self.behind.program.stop()
+        return shares
+
+
+def load_balancing_by_trace_over_two():
+    """Two of us find what one finds, and each span comes once."""
+    known = reference()
+    with h.Stage() as stage:
+        balanced = Balanced(stage)
+        send(balanced.front.http, known.runs)
+        shares = balanced.end(len(known.spans))
         h.check(min(shares) > 0, f"one of the two got nothing: {shares}")
-        h.same("spans through two of us", known.spans, bare(out))
-        h.same("findings of two and of one", known.findings, told(out))
-        print(f"        shares of the two: {[int(share) for share in shares]} spans")
+        h.same("spans through two of us", known.spans, bare(balanced.out))
+        h.same("findings of two and of one", known.findings, told(balanced.out))
+        print(f"        shares of the two: {shares} spans")
+
+
+def load_balancing_while_one_of_two_restarts():
+    """The share of one that is down waits in the queue that the balancer has for it: nothing is lost, nothing comes twice."""
+    known = reference()
+    names = sorted(known.runs)
+    before, after = ({name: known.runs[name] for name in names[part::2]} for part in (0, 1))
+    with h.Stage() as stage:
+        patient = {"enabled": True, "initial_interval": "100ms", "max_interval": "1s", "max_elapsed_time": "0s"}
+        balanced = Balanced(stage, retry_on_failure=patient)
+        send(balanced.front.http, before)
+        gone = balanced.two[1]
+        gone.stop()
+        send(balanced.front.http, after)
+        balanced.two[1] = balanced.start("sentinel-2-again", at=(gone.grpc, gone.http))
+        balanced.end(len(known.spans))
+        h.same("spans before and after a restart", known.spans, bare(balanced.out))
+
+
+def the_collector_takes_the_configurations_that_we_show():
+    """Those of docs/interop.md, by the Collector's own `validate`."""
+    page = (h.ROOT / "docs/interop.md").read_text()
+    shown = [part.split("```")[0] for part in page.split("```yaml\n")[1:]]
+    h.check(len(shown) >= 2, f"docs/interop.md shows {len(shown)} configurations")
+    with h.Stage() as stage:
+        for number, config in enumerate(shown):
+            path = stage.folder / f"{number}.yaml"
+            path.write_text(config)
+            said = subprocess.run([OTELCOL, "validate", "--config", str(path)], capture_output=True, text=True, check=False)
+            h.check(said.returncode == 0, f"{said.stderr}\n{config}")
 
 
 if __name__ == "__main__":
@@ -347,5 +393,7 @@ if __name__ == "__main__":
                 tail_sampling_keeps_what_is_marked_in_time,
                 tail_sampling_decides_at_the_end_of_a_run,
                 load_balancing_by_trace_over_two,
+                load_balancing_while_one_of_two_restarts,
+                the_collector_takes_the_configurations_that_we_show,
             ]
         )

@@ -21,12 +21,12 @@ use super::engine_task::{self, Handle, Surroundings};
 use super::figures::{self, Sources};
 use super::guarded::Guarded;
 use super::net::{self, BindError};
+use super::pages::PageDoors;
 use super::security::{self, Authenticators, SecurityError};
-use super::{files, push, serve, zpages};
+use super::{files, push};
 use crate::config;
 use crate::control::health::{Health, Phase};
-use crate::control::metrics::{Catalogue, Page};
-use crate::control::pages::Site;
+use crate::control::metrics::Catalogue;
 use crate::engine::Engine;
 use crate::exporters::{self, Exporter, Feed, FileSettings, Sink, Work};
 use crate::model::{Pressure, Release, Signal};
@@ -86,10 +86,7 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
     let health = Arc::new(Health::new(clock::now()));
     let authenticators = Authenticators::read(&settings)?;
     let doors = open_receivers(&settings, &authenticators).await?;
-    let health_door = open_health(&settings).await?;
-    let page_doors = open_pages(&settings).await?;
-    let zpages_door = open_zpages(&settings).await?;
-    let notebook = zpages_door.as_ref().map(|_| Arc::default());
+    let page_doors = PageDoors::open(&settings).await?;
 
     let pressure = Pressure::default();
     let (give_up, given_up) = watch::channel(false);
@@ -114,7 +111,7 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
             }),
             refused: refused(&receivers),
             health: health.clone(),
-            notebook: notebook.clone(),
+            notebook: page_doors.notebook(),
         },
     )?;
 
@@ -140,11 +137,7 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
         engine: engine.clone(),
     }));
     let pushes = start_pushes(&settings, &catalogue)?;
-    let mut pages = start_pages(&settings, health_door, page_doors, &health, catalogue);
-    if let (Some(listener), Some(notebook)) = (zpages_door, notebook) {
-        let site = zpages::site(&settings, &listener, notebook, &engine, &addresses)?;
-        pages.spawn(serve::site(listener, site));
-    }
+    let pages = page_doors.serve(&settings, &health, &engine, &addresses, catalogue)?;
     health.enter(Phase::Running, clock::now());
     Ok(Running {
         settings,
@@ -167,49 +160,6 @@ pub async fn start(settings: config::Settings, started: Instant) -> Result<Runni
 fn engine(settings: &config::Settings) -> Guarded<Engine> {
     let settings = settings.engine.clone();
     Guarded::new(move || Engine::new(settings.clone()))
-}
-
-async fn open_health(settings: &config::Settings) -> Result<Option<TcpListener>, StartError> {
-    let Some(health) = &settings.health_check else {
-        return Ok(None);
-    };
-    let listening = Listening {
-        what: "health_check",
-        id: "health_check",
-        key: "extensions.health_check.endpoint",
-        endpoint: &health.endpoint,
-        protection: &Protection::of(None, None),
-    };
-    Ok(Some(listen(listening).await?))
-}
-
-async fn open_zpages(settings: &config::Settings) -> Result<Option<TcpListener>, StartError> {
-    let Some(zpages) = &settings.zpages else {
-        return Ok(None);
-    };
-    let listening = Listening {
-        what: "zpages",
-        id: "zpages",
-        key: "extensions.zpages.endpoint",
-        endpoint: &zpages.endpoint,
-        protection: &Protection::of(None, None),
-    };
-    Ok(Some(listen(listening).await?))
-}
-
-async fn open_pages(settings: &config::Settings) -> Result<Vec<TcpListener>, StartError> {
-    let mut doors = Vec::new();
-    for page in settings.telemetry.metrics.pages() {
-        let listening = Listening {
-            what: "metrics",
-            id: "prometheus",
-            key: "service.telemetry.metrics.address",
-            endpoint: &page,
-            protection: &Protection::of(None, None),
-        };
-        doors.push(listen(listening).await?);
-    }
-    Ok(doors)
 }
 
 /// An address to listen on, and what to say of it.
@@ -351,25 +301,6 @@ fn start_pushes(
             push::start(periodic, catalogue).map_err(|error| StartError::Push(error.to_string()))
         })
         .collect()
-}
-
-fn start_pages(
-    settings: &config::Settings,
-    health_door: Option<TcpListener>,
-    page_doors: Vec<TcpListener>,
-    health: &Arc<Health>,
-    catalogue: Arc<Catalogue>,
-) -> JoinSet<()> {
-    let mut pages = JoinSet::new();
-    if let (Some(listener), Some(own)) = (health_door, &settings.health_check) {
-        let (health, path) = (health.clone(), own.path.clone());
-        pages.spawn(serve::site(listener, Site::Health { health, path }));
-    }
-    let page = Arc::new(Page::new(catalogue));
-    for listener in page_doors {
-        pages.spawn(serve::site(listener, Site::Metrics(page.clone())));
-    }
-    pages
 }
 
 /// Done when the switch is on, or when nobody holds it any more.

@@ -435,6 +435,7 @@ mod tests {
             record: Box::new(|_| {}),
             refused: Box::new(move || counter.load(Ordering::Relaxed)),
             health: health.clone(),
+            notebook: None,
         };
         let (handle, thread) = start(guarded, surroundings).unwrap();
         Started {

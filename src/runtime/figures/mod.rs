@@ -407,6 +407,7 @@ mod tests {
             record: Box::new(|_| {}),
             refused: Box::new(|| 0),
             health: Arc::new(Health::new(clock::now())),
+            notebook: None,
         };
         let guarded = Guarded::new(|| Engine::new(<_>::default()));
         let (engine, _thread) = engine_task::start(guarded, surroundings).unwrap();

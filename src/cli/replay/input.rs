@@ -1,10 +1,11 @@
 //! Recorded spans and log records in the forms in which people have them, as bodies with their arrival.
 //!
 //! Taken are: OTLP/JSON objects one after another in any layout; the same inside
-//! `{"receivedUnixNano", "request"}`; the wrappers of Jaeger's and Tempo's query APIs; one binary request a
-//! file (`.pb`, `.binpb`); each plain, gzip or zstd, told by its first bytes. A request of log records is one that
+//! `{"receivedUnixNano", "request"}`; the answers of Jaeger's and Tempo's query APIs; one binary request a
+//! file (`.pb`, `.binpb`); many, each behind its length; each plain, gzip or zstd, told by its first bytes. A request of log records is one that
 //! holds `resourceLogs`, or whose file is named `*.logs.*`.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use crate::model::{SYNTHETIC, Signal, Timestamp};
 use crate::otlp::json;
 use crate::runtime::files;
 
-use super::wrappers;
+use super::{frames, wrappers};
 
 /// Most bytes of one input, inflated.
 const INPUT_MAX: u64 = 4 << 30;
@@ -30,7 +31,7 @@ pub(super) struct Recorded {
     pub(super) signal: Signal,
     /// When it arrived, where the recording says so.
     pub(super) received: Option<Timestamp>,
-    /// Line of its input on which it begins; 1 for binary input.
+    /// Line of its input on which it begins, or its number where requests stand behind their lengths; 1 for a binary one.
     pub(super) line: usize,
 }
 
@@ -107,9 +108,35 @@ fn passes<const N: usize>(
         return Ok(());
     }
     for pass in due {
-        records(&bytes, logs, |item| each(pass, item));
+        if frames::is_framed(&bytes) {
+            frames::each(&bytes, |number, frame| {
+                each(pass, framed(number, frame, logs));
+            });
+        } else {
+            records(&bytes, logs, |item| each(pass, item));
+        }
     }
     broken
+}
+
+/// A request behind its length, binary or JSON.
+fn framed(
+    number: usize,
+    frame: Result<Cow<'_, [u8]>, String>,
+    logs: bool,
+) -> Result<Recorded, Unreadable> {
+    let unreadable = |what: String| Unreadable { line: number, what };
+    let frame = frame.map_err(unreadable)?;
+    if frame.first() == Some(&b'{') {
+        let text = std::str::from_utf8(&frame).map_err(|error| unreadable(error.to_string()))?;
+        return record(text, logs, number);
+    }
+    Ok(Recorded {
+        body: Bytes::from(frame.into_owned()),
+        signal: if logs { Signal::Logs } else { Signal::Traces },
+        received: None,
+        line: number,
+    })
 }
 
 /// The member that tells a request of log records.

@@ -27,7 +27,7 @@ struct Wrapper<'a> {
 /// The request inside a wrapper; a text without one is given back as it is.
 ///
 /// # Errors
-/// Jaeger's own span format, and wrapped JSON that cannot be read.
+/// Wrapped JSON that cannot be read.
 pub(super) fn unwrap(text: &str) -> Result<Cow<'_, str>, String> {
     let mut text = text;
     let mut wrapped = false;
@@ -42,9 +42,7 @@ pub(super) fn unwrap(text: &str) -> Result<Cow<'_, str>, String> {
             .data
             .is_some_and(|data| data.get().contains("\"operationName\""))
         {
-            return Err(
-                "this is Jaeger's own JSON; ask its API for OTLP: GET /api/v3/traces/ID".to_owned(),
-            );
+            return super::jaeger::to_otlp(text).map(Cow::Owned);
         }
         match wrapper.result.or(wrapper.trace) {
             Some(inner) => (text, wrapped) = (inner.get(), true),
@@ -126,8 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn jaegers_own_format_is_named() {
+    fn jaegers_own_format_is_read_or_named() {
+        let text = r#"{"data":[{"spans":[{"traceID":"1","spanID":"2","operationName":"x"}]}]}"#;
+        assert!(unwrap(text).unwrap().contains("resourceSpans"));
         let text = r#"{"data":[{"spans":[{"operationName":"x"}]}]}"#;
-        assert!(unwrap(text).unwrap_err().contains("/api/v3/traces"));
+        assert!(unwrap(text).unwrap_err().contains("Jaeger"));
     }
 }

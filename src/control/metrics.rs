@@ -9,6 +9,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::exemplar::CounterWithExemplar;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
@@ -31,6 +32,15 @@ pub enum Kind {
 pub enum Value<'a> {
     /// A count of something.
     Count(u64),
+    /// A count of something, with where the last of it is.
+    CountWith {
+        /// The count; at least 1.
+        count: u64,
+        /// The trace of the last one, in hex.
+        trace: &'a str,
+        /// Its span, in hex.
+        span: &'a str,
+    },
     /// A measure, mostly in seconds.
     Measure(f64),
     /// Counts by size.
@@ -111,7 +121,7 @@ impl Catalogue {
         let metric = self.metrics.iter().find(|metric| metric.name == name)?;
         let mut sum = 0u64;
         metric.read(&mut |_, value| {
-            if let Value::Count(count) = value {
+            if let Value::Count(count) | Value::CountWith { count, .. } = value {
                 sum = sum.saturating_add(count);
             }
         });
@@ -152,11 +162,20 @@ fn encode_value(
             let count = counts.iter().map(|(_, count)| count).sum();
             encoder.encode_histogram::<NoLabelSet>(sum, count, counts, None)
         }
-        (Kind::Gauge, Value::Count(count)) => {
+        (Kind::Gauge, Value::Count(count) | Value::CountWith { count, .. }) => {
             ConstGauge::new(i64::try_from(count).unwrap_or(i64::MAX)).encode(encoder)
         }
         (Kind::Gauge, Value::Measure(measure)) => ConstGauge::new(measure).encode(encoder),
         (_, Value::Count(count)) => ConstCounter::new(count).encode(encoder),
+        (_, Value::CountWith { count, trace, span }) => {
+            let counter: CounterWithExemplar<Vec<(String, String)>> =
+                CounterWithExemplar::default();
+            counter.inc_by(count.saturating_sub(1), None, None);
+            let labels = [("trace_id", trace), ("span_id", span)];
+            let labels = labels.map(|(key, id)| (key.to_owned(), id.to_owned()));
+            counter.inc_by(1, Some(labels.to_vec()), None);
+            counter.encode(encoder)
+        }
         (_, Value::Measure(measure)) => ConstCounter::new(measure).encode(encoder),
     }
 }
@@ -203,7 +222,11 @@ mod tests {
                 );
                 observe(
                     &[("receiver", "otlp"), ("transport", "http")],
-                    Value::Count(0),
+                    Value::CountWith {
+                        count: 3,
+                        trace: "0a",
+                        span: "0b",
+                    },
                 );
             },
         );
@@ -233,7 +256,7 @@ mod tests {
         # HELP otelcol_receiver_accepted_spans Spans accepted
         # TYPE otelcol_receiver_accepted_spans counter
         otelcol_receiver_accepted_spans_total{receiver="otlp",transport="grpc"} 7
-        otelcol_receiver_accepted_spans_total{receiver="otlp",transport="http"} 0
+        otelcol_receiver_accepted_spans_total{receiver="otlp",transport="http"} 3 # {trace_id="0a",span_id="0b"} 1.0
         # HELP otelcol_process_uptime Seconds since start
         # TYPE otelcol_process_uptime gauge
         otelcol_process_uptime 1.5
@@ -250,7 +273,7 @@ mod tests {
 
     #[test]
     fn sums_over_series() {
-        assert_eq!(example().sum("otelcol_receiver_accepted_spans"), Some(7));
+        assert_eq!(example().sum("otelcol_receiver_accepted_spans"), Some(10));
         assert_eq!(example().sum("nothing"), None);
     }
 }

@@ -11,6 +11,8 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
 use super::clock;
+use super::coverage::Coverage;
+use super::exemplars::Exemplars;
 use super::guarded::{Guarded, Machine};
 use super::telling::Telling;
 use crate::control::health::Health;
@@ -53,6 +55,10 @@ pub struct Snapshot {
     pub held: u64,
     /// Engines that failed.
     pub panics: u64,
+    /// Closed runs by service, and what could not be judged in them.
+    pub coverage: Arc<Coverage>,
+    /// Where the latest findings are.
+    pub exemplars: Exemplars,
     /// Services and the content that they never sent.
     pub missing: Vec<(Service, Content)>,
 }
@@ -158,6 +164,8 @@ pub fn start<M: Machine + Send + 'static>(
         left: 0,
         out: Output::default(),
         telling: Telling::default(),
+        coverage: Arc::default(),
+        exemplars: Exemplars::default(),
     };
     task.copy(true);
     let thread = std::thread::Builder::new()
@@ -179,6 +187,8 @@ struct Task<M> {
     left: u64,
     out: Output,
     telling: Telling,
+    coverage: Arc<Coverage>,
+    exemplars: Exemplars,
 }
 
 impl<M: Machine> Task<M> {
@@ -261,6 +271,7 @@ impl<M: Machine> Task<M> {
         }
         for report in self.out.reports.drain(..) {
             self.telling.tell(&report, now);
+            self.exemplars.note(&report);
             if let Some(notebook) = &self.notebook {
                 lock(notebook).report(report, now);
             }
@@ -277,8 +288,8 @@ impl<M: Machine> Task<M> {
         for notice in self.out.notices.drain(..) {
             advise(&notice);
         }
-        // Without pages, summaries of runs are for `replay` alone; they are counted.
         for closed in self.out.closed.drain(..) {
+            Arc::make_mut(&mut self.coverage).note(&closed);
             if let Some(notebook) = &self.notebook {
                 lock(notebook).close(closed);
             }
@@ -312,6 +323,8 @@ impl<M: Machine> Task<M> {
             left: self.left,
             held: self.guarded.held(),
             panics: self.guarded.panics(),
+            coverage: self.coverage.clone(),
+            exemplars: self.exemplars,
             missing: self.guarded.missing(),
         };
     }

@@ -7,9 +7,11 @@
 
 pub mod assemble;
 pub mod clock;
+pub mod coverage;
 mod doors;
 pub mod engine_task;
 pub mod environment;
+pub mod exemplars;
 pub mod figures;
 pub mod files;
 pub mod guarded;

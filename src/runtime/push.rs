@@ -164,7 +164,7 @@ fn key_values(labels: Labels<'_>) -> Vec<KeyValue> {
 )]
 fn amount(value: Value<'_>) -> f64 {
     match value {
-        Value::Count(count) => count as f64,
+        Value::Count(count) | Value::CountWith { count, .. } => count as f64,
         Value::Measure(measure) => measure,
         Value::Buckets { sum, .. } => sum,
     }

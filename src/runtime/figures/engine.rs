@@ -126,6 +126,7 @@ pub(super) fn add(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
     anomalies(catalogue, engine);
     by_detector(catalogue, engine);
     content(catalogue, engine);
+    coverage(catalogue, engine);
     closed(catalogue, engine);
     holds(catalogue, engine);
     joins(catalogue, engine);
@@ -166,12 +167,6 @@ fn items(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
 
 fn anomalies(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
     type Count = fn(&Counters, AnomalyType, Severity) -> u64;
-    const SEVERITIES: [Severity; 4] = [
-        Severity::Info,
-        Severity::Warning,
-        Severity::Error,
-        Severity::Critical,
-    ];
     let tables: [(&'static str, &'static str, Count, bool); 2] = [
         (
             "sentinel_anomalies",
@@ -191,7 +186,7 @@ fn anomalies(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
         catalogue.add(Kind::Counter, name, help, move |observe| {
             let snapshot = of.snapshot();
             for anomaly in AnomalyType::ALL {
-                for severity in SEVERITIES {
+                for severity in Severity::ALL {
                     let count = count_of(&snapshot.counters, anomaly, severity);
                     // What can be found is there from the start; critical only where somebody set it.
                     let expected = from_start
@@ -199,7 +194,18 @@ fn anomalies(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
                         && snapshot.types.contains(&anomaly);
                     if count > 0 || expected {
                         let labels = [("detector", anomaly.name()), ("severity", severity.name())];
-                        observe(&labels, Value::Count(count));
+                        let latest = snapshot.exemplars.of(anomaly, severity);
+                        match latest.filter(|_| from_start && count > 0) {
+                            Some((trace, span)) => observe(
+                                &labels,
+                                Value::CountWith {
+                                    count,
+                                    trace: &trace.to_string(),
+                                    span: &span.to_string(),
+                                },
+                            ),
+                            None => observe(&labels, Value::Count(count)),
+                        }
                     }
                 }
             }
@@ -274,6 +280,37 @@ fn content(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
             for (service, content) in of.snapshot().missing {
                 let labels = [("service", &*service.name), ("content", content.name())];
                 observe(&labels, Value::Count(1));
+            }
+        },
+    );
+}
+
+/// Of which services how much could be judged.
+fn coverage(catalogue: &mut Catalogue, engine: &Handle<Engine>) {
+    let of = engine.clone();
+    catalogue.add(
+        Kind::Counter,
+        "sentinel_runs_closed",
+        "Runs closed, by service; beyond 100 services as (others)",
+        move |observe| {
+            for (service, runs) in of.snapshot().coverage.services() {
+                observe(&[("service", service)], Value::Count(runs.closed));
+            }
+        },
+    );
+    let of = engine.clone();
+    catalogue.add(
+        Kind::Counter,
+        "sentinel_runs_not_assessed",
+        "Closed runs in which a detector lacked something, by service",
+        move |observe| {
+            let snapshot = of.snapshot();
+            for (service, runs) in snapshot.coverage.services() {
+                for anomaly in &snapshot.types {
+                    let cell = runs.lacking.get(usize::from(*anomaly as u8));
+                    let labels = [("service", service), ("detector", anomaly.name())];
+                    observe(&labels, Value::Count(cell.copied().unwrap_or(0)));
+                }
             }
         },
     );

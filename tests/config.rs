@@ -877,9 +877,15 @@ fn what_is_printed_reads_back() {
     )
     .replace("${FIVE}", "'${FIVE}'");
     let sources = [Source::file("c.yaml", &text)];
-    let printed = config::effective(&sources, &[], &env).unwrap();
+    let printed = config::effective(&sources, &[], &env, config::Printing::default()).unwrap();
     insta::assert_snapshot!("printed", printed);
-    let again = config::effective(&[Source::file("again", &printed)], &[], &env).unwrap();
+    let again = config::effective(
+        &[Source::file("again", &printed)],
+        &[],
+        &env,
+        config::Printing::default(),
+    )
+    .unwrap();
     assert_eq!(printed, again);
     let (settings, _) = load(&printed).unwrap();
     assert_eq!(settings.engine.detectors.stuck.threshold, 5);
@@ -917,7 +923,13 @@ fn what_is_printed_means_the_same() {
     all.push(("names like secrets".to_owned(), anomaly(keys)));
     for (name, text) in all {
         let before = load(&text).unwrap_or_else(|report| panic!("{name}: {report}"));
-        let printed = config::effective(&[Source::file(&name, &text)], &[], &env).unwrap();
+        let printed = config::effective(
+            &[Source::file(&name, &text)],
+            &[],
+            &env,
+            config::Printing::default(),
+        )
+        .unwrap();
         let after = load(&printed).unwrap_or_else(|report| panic!("{name}: {printed}\n{report}"));
         let shown = |loaded: &(Settings, Warnings)| format!("{:#?}", loaded.0);
         assert_eq!(shown(&before), shown(&after), "{name}: {printed}");
@@ -926,10 +938,96 @@ fn what_is_printed_means_the_same() {
     }
 }
 
+/// With everything written down that holds by default, nothing changes.
+#[test]
+fn defaults_that_are_printed_mean_the_same() {
+    let printing = config::Printing {
+        defaults: true,
+        ..config::Printing::default()
+    };
+    for (name, text) in copied() {
+        let sources = [Source::file(&name, &text)];
+        let printed = config::effective(&sources, &[], &env, printing).unwrap();
+        if printed.contains("***") {
+            continue;
+        }
+        let shown = |text: &str| {
+            let loaded = load(text).unwrap_or_else(|report| panic!("{name}: {text}\n{report}"));
+            let mut settings = loaded.0;
+            // What is written of a detector is shown as written.
+            settings.rules.clear();
+            // Unset it is 60 under aware rules, and as the source has it under those.
+            let overrides = settings.engine.overrides.iter_mut();
+            let tables = overrides.map(|one| &mut one.settings);
+            for table in tables.chain([&mut settings.engine.detectors]) {
+                table.stutter.min_tokens.get_or_insert(60);
+            }
+            let metrics = &mut settings.telemetry.metrics;
+            if metrics.readers.is_empty() {
+                metrics.address.get_or_insert("localhost:8888".to_owned());
+            }
+            format!("{settings:#?}")
+        };
+        let (before, after) = (shown(&text), shown(&printed));
+        let mut lines = before.lines().zip(after.lines());
+        let apart = lines.find(|(before, after)| before != after);
+        assert_eq!(apart, None, "{name}: {printed}");
+        for anomaly in agent_sentinel::model::AnomalyType::ALL {
+            let there = !printed.contains("anomaly:") || printed.contains(&format!(" {anomaly}:"));
+            assert!(there, "{anomaly} in {printed}");
+        }
+    }
+}
+
+#[test]
+fn where_each_value_comes_from_is_printed() {
+    let text = "receivers:\n  otlp: {}\nexporters:\n  debug:\n    verbosity: ${env:LOUD:-basic}\n";
+    let more =
+        "exporters: {debug: {verbosity: detailed}, otlp: {endpoint: 'b:${FIVE}', headers: {k: v}}}";
+    let sources = [Source::file("a.yaml", text), Source::file("b.yaml", more)];
+    let set = [("service.shutdown.timeout".to_owned(), "3s".to_owned())];
+    let printing = config::Printing {
+        origin: true,
+        ..config::Printing::default()
+    };
+    let printed = config::effective(&sources, &set, &env, printing).unwrap();
+    insta::assert_snapshot!("origin", printed);
+    let printing = config::Printing {
+        defaults: true,
+        origin: true,
+        ..printing
+    };
+    let printed = config::effective(&sources[..1], &set, &env, printing).unwrap();
+    insta::assert_snapshot!("origin_and_defaults", printed);
+}
+
+#[test]
+fn json_means_what_yaml_means() {
+    let printing = config::Printing {
+        json: true,
+        ..config::Printing::default()
+    };
+    for (name, text) in copied() {
+        let sources = [Source::file(&name, &text)];
+        let printed = config::effective(&sources, &[], &env, printing).unwrap();
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap();
+        if !printed.contains("***") && !printed.contains('$') {
+            let shown = |text: &str| format!("{:#?}", load(text).unwrap().0.engine);
+            assert_eq!(shown(&text), shown(&printed), "{name}");
+        }
+    }
+}
+
 #[test]
 fn secrets_are_not_printed() {
     let text = "exporters: {otlp: {endpoint: 'a:1', headers: {authorization: 'Bearer ${TOKEN}', n: [hunter2]}}}";
-    let printed = config::effective(&[Source::file("c", text)], &[], &env).unwrap();
+    let printed = config::effective(
+        &[Source::file("c", text)],
+        &[],
+        &env,
+        config::Printing::default(),
+    )
+    .unwrap();
     assert!(!printed.contains("hunter2"), "{printed}");
     assert!(printed.contains("authorization: \"***\""), "{printed}");
 }

@@ -51,6 +51,8 @@ pub enum Command {
     Detectors(DetectorsArguments),
     /// Print the merged configuration, without secrets: print-config -c sentinel.yaml
     PrintConfig(PrintConfigArguments),
+    /// List the components that can be configured, as the collector does: components
+    Components,
 }
 
 /// Where the configuration comes from.
@@ -106,6 +108,28 @@ pub struct PrintConfigArguments {
     /// Its configuration.
     #[command(flatten)]
     pub config: ConfigArguments,
+
+    /// With what holds where nothing is said
+    #[arg(long)]
+    pub defaults: bool,
+
+    /// Each value with the file and line, variable or --set that it comes from
+    #[arg(long, conflicts_with = "format")]
+    pub origin: bool,
+
+    /// yaml or json
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: ConfigFormat,
+}
+
+/// How a configuration is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ConfigFormat {
+    /// As it is written.
+    #[default]
+    Yaml,
+    /// For programs.
+    Json,
 }
 
 /// `detectors`.

@@ -49,14 +49,17 @@ pub(super) fn load_for(
     })
 }
 
-/// The merged configuration as YAML.
+/// The merged configuration as text.
 ///
 /// # Errors
 /// As [`load`], except that the meaning of keys is not looked at.
-pub(super) fn effective(arguments: &ConfigArguments) -> Result<String, Failure> {
+pub(super) fn effective(
+    arguments: &ConfigArguments,
+    printing: config::Printing,
+) -> Result<String, Failure> {
     with_environment(|env| {
         let sources = sources(&arguments.config)?;
-        Ok(config::effective(&sources, &arguments.set, env)?)
+        Ok(config::effective(&sources, &arguments.set, env, printing)?)
     })
 }
 

@@ -4,6 +4,7 @@
 //! standard error; the exit code is decided in one place, [`failure::Failure`].
 
 pub mod arguments;
+mod components;
 mod configuration;
 mod demo;
 mod detectors;
@@ -46,6 +47,7 @@ fn dispatch(arguments: Arguments) -> Result<ExitCode, Failure> {
         Some(Command::Demo(demo)) => demo::demo(&demo),
         Some(Command::Detectors(detectors)) => detectors::detectors(&detectors),
         Some(Command::PrintConfig(print)) => print_config::print_config(&print),
+        Some(Command::Components) => components::components(),
     }
 }
 

@@ -78,6 +78,45 @@ impl Section {
     }
 }
 
+/// A type of component, for those who ask what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Its section: `receivers`, `processors`, `exporters` or `extensions`.
+    pub section: &'static str,
+    /// Its type.
+    pub kind: &'static str,
+    /// The signals it takes; none for an extension.
+    pub signals: &'static [&'static str],
+    /// How far its configuration may be relied on, in the collector's words.
+    pub stability: &'static str,
+}
+
+/// All of them, section by section.
+pub fn components() -> Vec<Component> {
+    const ALL: &[&str] = &["traces", "logs", "metrics"];
+    let of = |section: Section| {
+        let signals = match section {
+            Section::Receivers | Section::Exporters => ALL,
+            // Of log records it reads what they tell of steps; metrics it does not read.
+            Section::Processors => &["traces", "logs"],
+            Section::Extensions => &[],
+        };
+        section.kinds().iter().map(move |kind| Component {
+            section: section.key(),
+            kind,
+            signals,
+            stability: "beta",
+        })
+    };
+    let sections = [
+        Section::Receivers,
+        Section::Processors,
+        Section::Exporters,
+        Section::Extensions,
+    ];
+    sections.into_iter().flat_map(of).collect()
+}
+
 const COLLECTOR_RECEIVERS: &[&str] = &[
     "jaeger",
     "zipkin",

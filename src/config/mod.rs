@@ -6,6 +6,7 @@
 mod anomaly;
 mod build;
 mod components;
+mod defaults;
 mod detectors;
 mod dialects;
 mod endpoints;
@@ -15,6 +16,7 @@ mod globs;
 mod ignore;
 mod limits;
 mod merge;
+mod origin;
 mod overrides;
 mod parse;
 mod pipelines;
@@ -35,6 +37,7 @@ mod whom;
 mod wrong;
 
 pub use build::Purpose;
+pub use components::{Component, components};
 pub use report::Report;
 pub use settings::{Exporter, Pipeline, Receiver, Settings, Takes};
 
@@ -115,16 +118,39 @@ pub fn effective(
     sources: &[Source],
     overrides: &[(String, String)],
     env: &dyn Fn(&str) -> Option<String>,
+    printing: Printing,
 ) -> Result<String, Report> {
     let mut load = Load::new(sources, overrides);
     let printed = load.tree(sources, overrides).map(|mut root| {
         expand::expand(&mut root, env, &mut load.problems);
-        print::yaml(&root)
+        let ours = load.texts.len();
+        if printing.defaults {
+            root = defaults::under(root, ours);
+        }
+        if printing.json {
+            return print::json(&root);
+        }
+        let origin = |node: &tree::Node| {
+            let origin = || origin::of(node, &load.texts);
+            printing.origin.then(origin)
+        };
+        print::yaml(&root, &origin)
     });
     match printed {
         Some(printed) if load.problems.errors() == 0 => Ok(printed),
         _ => Err(load.report()),
     }
+}
+
+/// How a configuration is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Printing {
+    /// With what holds where nothing is said.
+    pub defaults: bool,
+    /// Each value with where it comes from. Not in JSON, which has no comments.
+    pub origin: bool,
+    /// As JSON.
+    pub json: bool,
 }
 
 /// One load on its way.

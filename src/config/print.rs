@@ -1,60 +1,123 @@
-//! The tree back as YAML, secrets replaced.
+//! The tree back as YAML or JSON, secrets replaced.
 //!
 //! Invariant: what is printed reads back as the same tree, secrets apart.
 
 use std::fmt::Write;
 
 use super::secrets::Secrecy;
-use super::tree::{Node, Scalar, Value};
+use super::tree::{Entry, Node, Scalar, Value};
 
 /// What stands in place of a secret.
 const HIDDEN: &str = "\"***\"";
 
+/// Where a scalar comes from, in words, if that is to stand behind it.
+pub(super) type Origin<'a> = &'a dyn Fn(&Node) -> Option<String>;
+
 /// The whole tree as a block document.
-pub(super) fn yaml(root: &Node) -> String {
-    let mut out = String::new();
+pub(super) fn yaml(root: &Node, origin: Origin<'_>) -> String {
+    let mut out = Printer {
+        out: String::new(),
+        origin,
+    };
     match &root.value {
-        Value::Map(entries) if entries.is_empty() => out.push_str("{}\n"),
-        _ => block(root, 0, Secrecy::Root, &mut out),
+        Value::Map(entries) if entries.is_empty() => out.out.push_str("{}\n"),
+        _ => out.block(root, 0, Secrecy::Root),
     }
-    out
+    out.out
 }
 
-/// Writes the entries or members of a node that has some, one a line.
-fn block(node: &Node, indent: usize, secrecy: Secrecy, out: &mut String) {
+/// The whole tree as JSON, indented.
+pub(super) fn json(root: &Node) -> String {
+    let mut text = format!("{:#}", in_json(root, Secrecy::Root));
+    text.push('\n');
+    text
+}
+
+fn in_json(node: &Node, secrecy: Secrecy) -> serde_json::Value {
     match &node.value {
+        Value::Scalar(scalar) if scalar.is_null() => serde_json::Value::Null,
+        Value::Scalar(_) if secrecy.hides() => "***".into(),
         Value::Scalar(scalar) => {
-            let _ = writeln!(out, "{:indent$}{}", "", shown(scalar, secrecy));
+            let number = scalar
+                .as_int()
+                .and_then(|number| i64::try_from(number).ok());
+            let truth = scalar.as_bool().map(serde_json::Value::from);
+            truth
+                .or(number.map(Into::into))
+                .or(scalar.as_float().map(Into::into))
+                .unwrap_or_else(|| scalar.text.as_str().into())
         }
+        Value::List(members) => members.iter().map(|one| in_json(one, secrecy)).collect(),
         Value::Map(entries) => {
-            for entry in entries {
+            let member = |entry: &Entry| {
                 let secrecy = secrecy.below(&entry.key);
-                let key = quoted_if_needed(&entry.key);
-                let _ = write!(out, "{:indent$}{key}:", "");
-                value(&entry.value, indent + 2, secrecy, out);
-            }
-        }
-        Value::List(members) => {
-            for member in members {
-                let _ = write!(out, "{:indent$}-", "");
-                value(member, indent + 2, secrecy, out);
-            }
+                (entry.key.clone(), in_json(&entry.value, secrecy))
+            };
+            serde_json::Value::Object(entries.iter().map(member).collect())
         }
     }
 }
 
-/// Writes what comes after a key or a dash.
-fn value(node: &Node, indent: usize, secrecy: Secrecy, out: &mut String) {
-    match &node.value {
-        Value::Scalar(scalar) => {
-            let _ = writeln!(out, " {}", shown(scalar, secrecy));
+struct Printer<'a> {
+    out: String,
+    origin: Origin<'a>,
+}
+
+impl Printer<'_> {
+    /// Writes the entries or members of a node that has some, one a line.
+    fn block(&mut self, node: &Node, indent: usize, secrecy: Secrecy) {
+        match &node.value {
+            Value::Scalar(_) => {
+                let _ = write!(self.out, "{:indent$}", "");
+                self.scalar(node, secrecy);
+            }
+            Value::Map(entries) => {
+                for entry in entries {
+                    let secrecy = secrecy.below(&entry.key);
+                    let key = quoted_if_needed(&entry.key);
+                    let _ = write!(self.out, "{:indent$}{key}:", "");
+                    self.value(&entry.value, indent + 2, secrecy);
+                }
+            }
+            Value::List(members) => {
+                for member in members {
+                    let _ = write!(self.out, "{:indent$}-", "");
+                    self.value(member, indent + 2, secrecy);
+                }
+            }
         }
-        Value::Map(entries) if entries.is_empty() => out.push_str(" {}\n"),
-        Value::List(members) if members.is_empty() => out.push_str(" []\n"),
-        _ => {
-            out.push('\n');
-            block(node, indent, secrecy, out);
+    }
+
+    /// Writes what comes after a key or a dash.
+    fn value(&mut self, node: &Node, indent: usize, secrecy: Secrecy) {
+        match &node.value {
+            Value::Scalar(_) => {
+                self.out.push(' ');
+                self.scalar(node, secrecy);
+            }
+            Value::Map(entries) if entries.is_empty() => self.empty(node, " {}"),
+            Value::List(members) if members.is_empty() => self.empty(node, " []"),
+            _ => {
+                self.out.push('\n');
+                self.block(node, indent, secrecy);
+            }
         }
+    }
+
+    fn scalar(&mut self, node: &Node, secrecy: Secrecy) {
+        if let Value::Scalar(scalar) = &node.value {
+            self.out.push_str(&shown(scalar, secrecy));
+        }
+        self.empty(node, "");
+    }
+
+    /// Ends the line of a node without parts.
+    fn empty(&mut self, node: &Node, words: &str) {
+        self.out.push_str(words);
+        if let Some(origin) = (self.origin)(node) {
+            let _ = write!(self.out, "  # {origin}");
+        }
+        self.out.push('\n');
     }
 }
 
@@ -104,7 +167,7 @@ mod tests {
     use super::super::expand::expand;
     use super::super::parse::parse;
     use super::super::problems::Problems;
-    use super::super::tree::{Entry, Place};
+    use super::super::tree::Place;
     use super::*;
 
     const NOWHERE: Place = Place {
@@ -146,7 +209,7 @@ mod tests {
                 value: Node { place: NOWHERE, value: Value::List(vec![text(value.clone()), text("x".to_owned())]) },
             });
             let tree = Node { place: NOWHERE, value: Value::Map(entries.collect()) };
-            let printed = yaml(&tree);
+            let printed = yaml(&tree, &|_| None);
             let mut problems = Problems::default();
             let mut read = parse(0, 0, &printed, &mut problems).expect("parsed");
             expand(&mut read, &|_| None, &mut problems);

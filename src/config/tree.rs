@@ -160,6 +160,19 @@ impl Node {
         }
     }
 
+    /// Takes away the entry at the end of a path of keys, if it is there.
+    pub(super) fn remove(&mut self, path: &[&str]) {
+        let (Value::Map(entries), Some((first, rest))) = (&mut self.value, path.split_first())
+        else {
+            return;
+        };
+        if rest.is_empty() {
+            entries.retain(|entry| entry.key != *first);
+        } else if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *first) {
+            entry.value.remove(rest);
+        }
+    }
+
     /// What it holds, in a line: `threshold: 4, tools: {ls: {ignore: true}}`.
     pub(super) fn words(&self) -> String {
         match &self.value {

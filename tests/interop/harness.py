@@ -146,7 +146,7 @@ class Stage:
 class Sentinel:
     """agent-sentinel with both receivers, health and metrics on free ports."""
 
-    def __init__(self, stage, binary, exporters, name="sentinel", receiver=None, pipelines=None, processor=None, at=None):
+    def __init__(self, stage, binary, exporters, name="sentinel", receiver=None, pipelines=None, processor=None, at=None, extensions=None):
         self.grpc, self.http = at or (free_port(), free_port())
         self.health, self.metrics = free_port(), free_port()
         protocols = {"grpc": {"endpoint": f"localhost:{self.grpc}"}, "http": {"endpoint": f"localhost:{self.http}"}}
@@ -156,9 +156,9 @@ class Sentinel:
             "receivers": {"otlp": {"protocols": protocols}},
             "processors": {"anomaly": processor or {}},
             "exporters": exporters,
-            "extensions": {"health_check": {"endpoint": f"localhost:{self.health}"}},
+            "extensions": {"health_check": {"endpoint": f"localhost:{self.health}"}, **(extensions or {})},
             "service": {
-                "extensions": ["health_check"],
+                "extensions": ["health_check", *(extensions or {})],
                 "telemetry": {"metrics": {"readers": [pull(self.metrics)]}},
                 "pipelines": pipelines
                 or {"traces": {"receivers": ["otlp"], "processors": ["anomaly"], "exporters": list(exporters)}},

@@ -51,6 +51,8 @@ pub enum Command {
     Detectors(DetectorsArguments),
     /// Print the merged configuration, without secrets: print-config -c sentinel.yaml
     PrintConfig(PrintConfigArguments),
+    /// Make a collector's configuration into ours: migrate otelcol.yaml > sentinel.yaml
+    Migrate(MigrateArguments),
     /// List the components that can be configured, as the collector does: components
     Components,
 }
@@ -120,6 +122,14 @@ pub struct PrintConfigArguments {
     /// yaml or json
     #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: ConfigFormat,
+}
+
+/// `migrate`.
+#[derive(Debug, Args)]
+pub struct MigrateArguments {
+    /// A configuration of the OpenTelemetry collector
+    #[arg(value_name = "FILE")]
+    pub file: String,
 }
 
 /// How a configuration is printed.

@@ -85,7 +85,7 @@ fn sources(uris: &[String]) -> Result<Vec<Source>, Failure> {
 }
 
 /// `PATH`, `-`, `file:PATH`, `env:NAME` or `yaml:TEXT`.
-fn source(uri: &str) -> Result<Source, Failure> {
+pub(super) fn source(uri: &str) -> Result<Source, Failure> {
     if let Some(text) = uri.strip_prefix("yaml:") {
         return Ok(Source {
             name: "yaml:".to_owned(),

@@ -9,6 +9,7 @@ mod configuration;
 mod demo;
 mod detectors;
 pub mod failure;
+mod migrate;
 mod plain;
 mod print_config;
 mod replay;
@@ -47,6 +48,7 @@ fn dispatch(arguments: Arguments) -> Result<ExitCode, Failure> {
         Some(Command::Demo(demo)) => demo::demo(&demo),
         Some(Command::Detectors(detectors)) => detectors::detectors(&detectors),
         Some(Command::PrintConfig(print)) => print_config::print_config(&print),
+        Some(Command::Migrate(migrate)) => migrate::migrate(&migrate),
         Some(Command::Components) => components::components(),
     }
 }

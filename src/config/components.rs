@@ -47,7 +47,7 @@ impl Section {
     }
 
     /// What to do instead of a type that the collector has.
-    fn advice(self, kind: &str) -> Option<&'static str> {
+    pub(super) fn advice(self, kind: &str) -> Option<&'static str> {
         const FRONT: &str =
             "keep it in a collector in front that sends OTLP here; no other receiver is built in";
         const BESIDE: &str = "keep it in a collector in front of or behind this one";

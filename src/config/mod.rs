@@ -16,6 +16,7 @@ mod globs;
 mod ignore;
 mod limits;
 mod merge;
+mod migrate;
 mod origin;
 mod overrides;
 mod parse;
@@ -38,6 +39,7 @@ mod wrong;
 
 pub use build::Purpose;
 pub use components::{Component, components};
+pub use migrate::{Migrated, migrate};
 pub use report::Report;
 pub use settings::{Exporter, Pipeline, Receiver, Settings, Takes};
 

@@ -18,11 +18,23 @@ pub(super) fn yaml(root: &Node, origin: Origin<'_>) -> String {
     let mut out = Printer {
         out: String::new(),
         origin,
+        as_written: false,
     };
     match &root.value {
         Value::Map(entries) if entries.is_empty() => out.out.push_str("{}\n"),
         _ => out.block(root, 0, Secrecy::Root),
     }
+    out.out
+}
+
+/// The whole tree as a block document, with secrets and references to the environment as they are written.
+pub(super) fn as_written(root: &Node) -> String {
+    let mut out = Printer {
+        out: String::new(),
+        origin: &|_| None,
+        as_written: true,
+    };
+    out.block(root, 0, Secrecy::Root);
     out.out
 }
 
@@ -61,6 +73,8 @@ fn in_json(node: &Node, secrecy: Secrecy) -> serde_json::Value {
 struct Printer<'a> {
     out: String,
     origin: Origin<'a>,
+    /// Secrets are not hidden, and `$` is no plain sign.
+    as_written: bool,
 }
 
 impl Printer<'_> {
@@ -106,7 +120,13 @@ impl Printer<'_> {
 
     fn scalar(&mut self, node: &Node, secrecy: Secrecy) {
         if let Value::Scalar(scalar) = &node.value {
-            self.out.push_str(&shown(scalar, secrecy));
+            let text = match (self.as_written, scalar.plain) {
+                (false, _) => shown(scalar, secrecy),
+                (true, true) if scalar.is_null() => "null".to_owned(),
+                (true, true) if is_typed(scalar) => scalar.text.trim().to_owned(),
+                (true, _) => quoted_if_needed(&scalar.text),
+            };
+            self.out.push_str(&text);
         }
         self.empty(node, "");
     }
@@ -121,6 +141,11 @@ impl Printer<'_> {
     }
 }
 
+/// Whether it is a number or a switch.
+fn is_typed(scalar: &Scalar) -> bool {
+    scalar.as_bool().is_some() || scalar.as_float().is_some() || scalar.as_int().is_some()
+}
+
 fn shown(scalar: &Scalar, secrecy: Secrecy) -> String {
     if scalar.is_null() {
         return "null".to_owned();
@@ -128,8 +153,7 @@ fn shown(scalar: &Scalar, secrecy: Secrecy) -> String {
     if secrecy.hides() {
         return HIDDEN.to_owned();
     }
-    let typed = scalar.as_bool().is_some() || scalar.as_float().is_some();
-    if typed || scalar.as_int().is_some() {
+    if is_typed(scalar) {
         return scalar.text.trim().to_owned();
     }
     // Values are expanded when they are read; keys are not.

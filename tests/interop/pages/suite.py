@@ -7,24 +7,16 @@ import json
 import os
 import pathlib
 import struct
-import subprocess
 import sys
 import urllib.parse
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import browser  # noqa: E402
 import harness as h  # noqa: E402
 
 SENTINEL = sys.argv[1]
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
-
-
-def browser(folder, *arguments):
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000", *arguments]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=h.DEADLINE, check=False)
-    h.check(ran.returncode == 0, f"the browser ended with {ran.returncode}: {ran.stderr[-600:]}")
-    return ran.stdout
 
 
 def paper(png):
@@ -85,12 +77,12 @@ class Shown:
         return f"http://localhost:{self.port}/debug/{page}"
 
     def drawn(self, page):
-        return browser(self.folder, "--dump-dom", self.url(page))
+        return browser.browse(self.folder, "--dump-dom", self.url(page))
 
     def picture(self, name, page, *arguments):
         shots = pathlib.Path(os.environ.get("SHOTS", self.folder))
         path = shots / f"{name}.png"
-        browser(self.folder, f"--screenshot={path}", *arguments, self.url(page))
+        browser.browse(self.folder, f"--screenshot={path}", *arguments, self.url(page))
         h.check(path.stat().st_size > 5000, f"{name} is an empty picture")
         return path
 

@@ -474,6 +474,27 @@ fn what_is_ignored_is_shown_counted_and_does_not_fail() {
     assert_eq!(text(&["--config", &config, "--format", "json", path]), "");
 }
 
+/// A finding leads to the trace wherever it is shown, where a page for that is configured.
+#[test]
+fn a_finding_leads_to_its_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "run.jsonl", &long_run());
+    let path = path.to_str().unwrap();
+    let config = "yaml:processors: {anomaly: {annotate: {trace_url: 'https://j.example/t/{trace_id}?s={span_id}'}}}";
+    let shown = text(&["--config", config, path]);
+    assert!(shown.contains("https://j.example/t/"), "{shown}");
+    let records = text(&["--config", config, "--format", "json", path]);
+    let record: serde_json::Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
+    let (trace, span) = (&record["trace_id"], &record["span_id"]);
+    let url = format!(
+        "https://j.example/t/{}?s={}",
+        trace.as_str().unwrap(),
+        span.as_str().unwrap()
+    );
+    assert_eq!(record["trace_url"], url);
+    assert!(!text(&["--format", "json", path]).contains("trace_url"));
+}
+
 /// One episode is one finding, however often it is raised.
 #[test]
 fn a_raised_episode_counts_once() {

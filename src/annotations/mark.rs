@@ -152,9 +152,8 @@ fn told(report: &Report, settings: &Settings) -> Entries {
     ));
     entries.push(text("sentinel.anomaly.episode", &hex16(report.episode)));
     entries.push(text("sentinel.anomaly.state", report.state.name()));
-    let judged = finding.judged();
-    let link = judged.and_then(|judged| settings.link(judged.trace, judged.span));
-    entries.extend(link.map(|link| text("sentinel.anomaly.trace_url", &link)));
+    let link = report.trace_url.as_deref();
+    entries.extend(link.map(|link| text("sentinel.anomaly.trace_url", link)));
     entries
 }
 

@@ -212,6 +212,8 @@ impl Engine {
             .told(choice, finding.anomaly)
             .severity
             .unwrap_or(severity);
+        let accused = finding.judged();
+        let trace_url = accused.and_then(|at| self.settings.annotate.link(at.trace, at.span));
         Report {
             severity,
             state,
@@ -230,6 +232,7 @@ impl Engine {
             onset: episode.onset,
             carrier: Carrier::Span(pending.span),
             at: moment.member.end,
+            trace_url,
             finding,
         }
     }

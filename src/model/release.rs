@@ -201,4 +201,6 @@ pub struct Report {
     pub at: Timestamp,
     /// How it leaves.
     pub carrier: Carrier,
+    /// A page of the accused span elsewhere, where one is configured.
+    pub trace_url: Option<String>,
 }

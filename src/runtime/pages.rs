@@ -72,7 +72,7 @@ impl PageDoors {
         }
         if let Some((listener, notebook)) = self.zpages {
             let facts = facts(settings, listener.local_addr()?, engine, addresses);
-            let site = Site::Zpages(Arc::new(zpages(settings, facts, notebook, engine)));
+            let site = Site::Zpages(Arc::new(zpages(facts, notebook, engine)));
             pages.spawn(serve::site(listener, site));
         }
         Ok(pages)
@@ -120,14 +120,8 @@ fn facts(
     }
 }
 
-fn zpages(
-    settings: &config::Settings,
-    facts: Facts,
-    notebook: Arc<Mutex<Notebook>>,
-    engine: &Handle<Engine>,
-) -> Zpages {
+fn zpages(facts: Facts, notebook: Arc<Mutex<Notebook>>, engine: &Handle<Engine>) -> Zpages {
     let engine = engine.clone();
-    let annotate = settings.engine.annotate.clone();
     Zpages {
         notebook,
         facts,
@@ -138,6 +132,5 @@ fn zpages(
                 status: snapshot.status,
             }
         }),
-        link: Box::new(move |trace, span| annotate.link(trace, span)),
     }
 }

@@ -92,6 +92,7 @@ fn write(report: &Report) {
                 session = %printable(&report.session),
                 trace_id = judged.map(|member| tracing::field::display(member.trace)),
                 span_id = %span,
+                trace_url = report.trace_url.as_deref().map(|url| tracing::field::display(printable(url))),
                 "{state}: {}", printable(&report.finding.message)
             )
         };
@@ -153,6 +154,7 @@ mod tests {
             onset: member,
             at: Timestamp::ZERO,
             carrier: Carrier::Span(member.span),
+            trace_url: None,
         }
     }
 

@@ -20,6 +20,16 @@ need() {
 # key FILE...: what names a cached build: the sources that it was made of.
 key() { cat "$@" | sha256sum | cut -c1-12; }
 
+# patient COMMAND...: tries three times: what is fetched comes over networks.
+patient() {
+  local attempt
+  for attempt in 1 2 3; do
+    "$@" && return 0
+    [ "$attempt" = 3 ] || sleep $((attempt * 5))
+  done
+  return 1
+}
+
 # collector MANIFEST: path of the Collector that ocb makes of a manifest; built once.
 collector() {
   local manifest=$1 folder version
@@ -28,7 +38,7 @@ collector() {
   if [ ! -x "$folder/otelcol" ]; then
     mkdir -p "$folder"
     sed "s#^dist:#dist:\n  output_path: $folder#" "$manifest" >"$folder/manifest.yaml"
-    GOFLAGS=-buildvcs=false go run "go.opentelemetry.io/collector/cmd/builder@v$version" \
+    GOFLAGS=-buildvcs=false patient go run "go.opentelemetry.io/collector/cmd/builder@v$version" \
       --config "$folder/manifest.yaml" >"$folder/build.log" 2>&1 || { tail -20 "$folder/build.log" >&2; return 1; }
   fi
   echo "$folder/otelcol"
@@ -40,7 +50,7 @@ go_tool() {
   folder=$cache/$name-$1
   if [ ! -x "$folder/$name" ]; then
     mkdir -p "$folder"
-    (cd "$folder" && { [ -f go.mod ] || go mod init tool; } && go get -tool "$2@$1" &&
+    (cd "$folder" && { [ -f go.mod ] || go mod init tool; } && patient go get -tool "$2@$1" &&
       GOFLAGS=-buildvcs=false go build -o "$name" "$2") >"$folder/build.log" 2>&1 ||
       { tail -20 "$folder/build.log" >&2; return 1; }
   fi
@@ -54,7 +64,7 @@ python_with() {
   if [ ! -e "$folder/ready" ]; then
     rm -rf "$folder"
     python3 -m venv "$folder" || { echo "python3 -m venv does not work here (Debian: python3-venv)" >&2; return 1; }
-    "$folder/bin/pip" install -q --disable-pip-version-check -r "$1" >&2
+    patient "$folder/bin/pip" install -q --disable-pip-version-check -r "$1" >&2
     touch "$folder/ready"
   fi
   echo "$folder/bin/python"
@@ -67,7 +77,7 @@ node_with() {
   if [ ! -e "$folder/ready" ]; then
     mkdir -p "$folder"
     cp "$1/package.json" "$1/package-lock.json" "$folder"
-    (cd "$folder" && npm ci --silent --no-audit --no-fund >&2)
+    (cd "$folder" && patient npm ci --silent --no-audit --no-fund >&2)
     touch "$folder/ready"
   fi
   echo "$folder"

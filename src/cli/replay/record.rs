@@ -41,6 +41,9 @@ struct FindingRecord<'a> {
     message: Cow<'a, str>,
     evidence: BTreeMap<&'a str, Value>,
     also: Vec<&'static str>,
+    /// A page of the accused span, where `annotate.trace_url` is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_url: Option<&'a str>,
     /// `metric` for a finding of a rule on trial, else absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     emit: Option<&'static str>,
@@ -119,6 +122,7 @@ fn line(report: &Report, emit: Option<&'static str>) -> Result<String, serde_jso
         message: printable(&finding.message),
         evidence: evidence(report),
         also: report.also.iter().map(|anomaly| anomaly.name()).collect(),
+        trace_url: report.trace_url.as_deref(),
         emit,
     })
 }

@@ -127,6 +127,10 @@ impl Timeline {
             notes.push(format!("also {}", also.join(", ")));
         }
         remark.notes = vec![notes.join("; ")];
+        let link = report.trace_url.as_deref();
+        remark
+            .notes
+            .extend(link.map(|url| screen::safe(url).into_owned()));
         self.remark(judged.trace, remark);
     }
 

@@ -25,7 +25,7 @@ use http_body_util::Full;
 
 use super::notebook::Notebook;
 use crate::engine::{Counters, Status};
-use crate::model::{AnomalyType, SpanId, Timestamp, TraceId};
+use crate::model::{AnomalyType, Timestamp};
 use html::Html;
 
 const CSP: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -74,9 +74,6 @@ pub struct Facts {
     pub local: bool,
 }
 
-/// Where a trace can be looked at elsewhere, if anywhere: `annotate.trace_url` filled in.
-pub type Link = Box<dyn Fn(TraceId, SpanId) -> Option<String> + Send + Sync>;
-
 /// Reads the engine's counters.
 pub type Ask = Box<dyn Fn() -> Figures + Send + Sync>;
 
@@ -88,8 +85,6 @@ pub struct Zpages {
     pub facts: Facts,
     /// The engine's counters.
     pub ask: Ask,
-    /// The backend's page of a trace.
-    pub link: Link,
 }
 
 impl std::fmt::Debug for Zpages {

@@ -64,14 +64,14 @@ impl Zpages {
             .collect();
         timeline::write(html, run, &proof, |html, span| {
             let here = judged.iter().filter(|(step, _)| *step == span);
-            here.map(|(_, told)| self.finding(html, &told.report))
+            here.map(|(_, told)| Self::finding(html, &told.report))
                 .count()
                 > 0
         });
     }
 
     /// A row under the step that shows it: what was found, the rule, the numbers, what it cost.
-    fn finding(&self, html: &mut Html, report: &Report) {
+    fn finding(html: &mut Html, report: &Report) {
         let finding = &report.finding;
         html.raw("<tr class=\"finding\"><td colspan=\"6\"><span class=\"tag ");
         html.raw(report.severity.name())
@@ -81,14 +81,11 @@ impl Zpages {
         html.text(&finding.message)
             .raw("</b><br><span class=\"quiet\">");
         html.text(&about(report)).raw("</span><br>");
-        if let Some(link) = finding
-            .judged()
-            .and_then(|at| (self.link)(at.trace, at.span))
-        {
+        if let Some(link) = &report.trace_url {
             // Only what was configured gets here; other schemes than a browser's own for pages are no links.
             if link.starts_with("https://") || link.starts_with("http://") {
-                html.raw(" <a rel=\"noreferrer\"")
-                    .attribute("href", &link)
+                html.raw("<a rel=\"noreferrer\"")
+                    .attribute("href", link)
                     .raw(">open the trace</a> - ");
             }
         }

@@ -30,7 +30,7 @@ class Mlflow:
         self.client = MlflowClient(tracking_uri=self.url)
 
     def spans(self):
-        traces = self.client.search_traces(experiment_ids=["0"], max_results=100)
+        traces = self.client.search_traces(locations=["0"], max_results=100)
         return [span for trace in traces for span in trace.data.spans]
 
 

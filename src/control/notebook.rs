@@ -16,6 +16,8 @@ use crate::model::{
 pub const RUNS_MAX: usize = 256;
 /// Steps kept of one run: its last ones.
 pub const LINES_MAX: usize = 400;
+/// Runs of one session that are shown on its page: its last ones.
+pub const RUNS_SHOWN: usize = 20;
 /// Findings kept, over all runs.
 pub const FINDINGS_MAX: usize = 500;
 /// Findings kept of one run.
@@ -195,16 +197,17 @@ impl Notebook {
         runs
     }
 
-    /// The runs of one session, or the run of one trace, oldest first, with their steps; those of one service alone
-    /// where one is given.
+    /// The last [`RUNS_SHOWN`] runs of one session, or the run of one trace, oldest first, with their steps; those of one
+    /// service alone where one is given. Few enough that copying them does not keep the engine waiting.
     pub fn session(&self, id: &str, service: Option<&str>) -> Vec<RunNote> {
         let of = |run: &&RunNote| {
             service.is_none_or(|service| *run.service == *service)
                 && (*run.session == *id || run.trace.to_string() == id)
         };
-        let mut runs: Vec<RunNote> = self.runs.values().filter(of).cloned().collect();
+        let mut runs: Vec<&RunNote> = self.runs.values().filter(of).collect();
         runs.sort_by_key(|run| (run.first, run.trace));
-        runs
+        let from = runs.len().saturating_sub(RUNS_SHOWN);
+        runs.into_iter().skip(from).cloned().collect()
     }
 
     /// The latest findings, newest first.
@@ -229,4 +232,66 @@ impl RunNote {
 
 fn cut(name: &str) -> Name {
     Name::from(printable_within(name, NAME_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::CloseReason;
+    use crate::model::Service;
+
+    const NOW: Timestamp = Timestamp::from_nanos(1_000);
+
+    fn trace(number: u16) -> TraceId {
+        let mut id = [1; 16];
+        id[..2].copy_from_slice(&number.to_be_bytes());
+        TraceId::from_slice(&id).unwrap()
+    }
+
+    #[test]
+    fn the_run_heard_of_longest_ago_gives_way() {
+        let mut book = Notebook::default();
+        for number in 0..300 {
+            let at = Timestamp::from_nanos(1_000 + u64::from(number));
+            book.run_of(trace(number), at, "s").last = at;
+        }
+        let runs = book.runs();
+        assert_eq!(runs.len(), RUNS_MAX);
+        assert_eq!(runs[0].trace, trace(299), "the latest stands first");
+        assert!(book.session(&trace(0).to_string(), None).is_empty());
+    }
+
+    #[test]
+    fn a_page_holds_the_last_runs_of_a_session_and_of_its_service() {
+        let mut book = Notebook::default();
+        for number in 0..60 {
+            let at = Timestamp::from_nanos(u64::from(number));
+            let service = if number % 2 == 0 { "a" } else { "b" };
+            book.run_of(trace(number), at, service).session = Name::from("talk");
+        }
+        let shown = book.session("talk", Some("a"));
+        assert_eq!(shown.len(), RUNS_SHOWN);
+        assert_eq!(shown.last().map(|run| run.trace), Some(trace(58)));
+        assert!(shown.iter().all(|run| *run.service == *"a"));
+    }
+
+    #[test]
+    fn long_names_are_cut_and_closing_an_unknown_run_is_nothing() {
+        let mut book = Notebook::default();
+        book.run_of(trace(1), NOW, &"x".repeat(1 << 20));
+        assert!(book.runs()[0].service.len() <= NAME_MAX);
+        book.close(ClosedRun {
+            trace: trace(2),
+            session: Name::from("s"),
+            service: Service {
+                namespace: Name::from(""),
+                name: Name::from("s"),
+            },
+            steps: 0,
+            findings: 0,
+            not_assessed: Vec::new(),
+            reason: CloseReason::Idle,
+        });
+        assert_eq!(book.runs().len(), 1);
+    }
 }

@@ -8,7 +8,7 @@ use http_body_util::Full;
 
 use super::html::Html;
 use super::{Asked, Zpages, ago, content, end, timeline};
-use crate::control::notebook::{LINES_MAX, RunNote, Told};
+use crate::control::notebook::{LINES_MAX, RUNS_SHOWN, RunNote, Told};
 use crate::engine::CloseReason;
 use crate::model::{EpisodeState, Fact, Report, SpanId};
 
@@ -21,6 +21,10 @@ impl Zpages {
         if runs.is_empty() {
             html.raw("<p>Nothing is kept of this session (any more). <a href=\"sessionz\">All sessions</a></p>");
             return content(StatusCode::NOT_FOUND, "text/html; charset=utf-8", end(html));
+        }
+        if runs.len() == RUNS_SHOWN {
+            html.raw("<p class=\"quiet\">Its last ").value(RUNS_SHOWN);
+            html.raw(" runs.</p>");
         }
         for run in &runs {
             if html.is_full() {

@@ -127,7 +127,7 @@ mod tests {
     fn jaegers_own_format_is_read_or_named() {
         let text = r#"{"data":[{"spans":[{"traceID":"1","spanID":"2","operationName":"x"}]}]}"#;
         assert!(unwrap(text).unwrap().contains("resourceSpans"));
-        let text = r#"{"data":[{"spans":[{"operationName":"x"}]}]}"#;
+        let text = r#"{"data":[{"spans":{"operationName":"x"}}]}"#;
         assert!(unwrap(text).unwrap_err().contains("Jaeger"));
     }
 }

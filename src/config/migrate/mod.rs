@@ -94,7 +94,11 @@ pub fn migrate(source: &Source, now: Timestamp) -> Result<Migrated, Report> {
     }
     ours.value = Value::Map(entries);
     fit::fit(&mut ours, now, &mut notes);
-    if fit::faults(&ours, now).is_some() {
+    if let Some(faults) = fit::faults(&ours, now) {
+        if ours.at(&["service", "pipelines"]).is_some() {
+            faults.into_iter().for_each(|fault| problems.push(fault));
+            return Err(report(source, problems));
+        }
         let message = "nothing of it can be taken over: it needs a pipeline of traces, logs or metrics \
                        from an `otlp` receiver to an OTLP, `debug` or `file` exporter";
         problems.push(Problem::error(whole, message));

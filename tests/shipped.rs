@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message as _;
 use serde_json::Value;
 
@@ -305,6 +306,50 @@ async fn an_observer_gives_findings_back_and_keeps_the_spans() {
         let record = &request.resource_logs[0].scope_logs[0].log_records[0];
         assert_eq!(record.event_name, "sentinel.anomaly");
         assert_eq!(record.trace_id, trace.to_bytes());
+    }
+}
+
+/// topologies/observe-spans.yaml as it is, on other ports: the copies end here, findings go to the backend as spans of our own
+/// in the trace of what was accused.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_observer_sends_spans_of_its_own_alone() {
+    let backend = Backend::start().await;
+    let to = format!("exporters.otlp_grpc.endpoint=http://{}", backend.address());
+    let text = read("collector-config/topologies/observe-spans.yaml");
+    let mut arguments = Vec::new();
+    for set in [
+        "receivers.otlp.protocols.grpc.endpoint=127.0.0.1:0",
+        "receivers.otlp.protocols.http.endpoint=127.0.0.1:0",
+        "extensions.health_check.endpoint=127.0.0.1:0",
+        "service.telemetry.metrics.address=127.0.0.1:0",
+        "service.telemetry.logs.encoding=json",
+        &to,
+    ] {
+        arguments.extend(["--set", set]);
+    }
+    let mut collector = Collector::spawn(&text, &arguments);
+    collector.wait_for("ready");
+    let spans = senders::stuck(4);
+    let trace = spans[0].span_context.trace_id();
+    senders::send(How::Grpc, collector.address("grpc"), spans)
+        .await
+        .unwrap();
+    backend.until("a finding", |got| !got.is_empty()).await;
+    let ended = collector.stop();
+    assert!(ended.status.success(), "the balance adds up");
+    let balance = ended.balance("otlp_grpc");
+    assert_eq!((balance.synthetic, balance.sent), (1, 1));
+    for got in backend.got() {
+        let request = ExportTraceServiceRequest::decode(got.body).unwrap();
+        let scope = &request.resource_spans[0].scope_spans[0];
+        assert_eq!(scope.scope.as_ref().unwrap().name, "sentinel");
+        assert_eq!(scope.spans.len(), 1);
+        assert_eq!(scope.spans[0].trace_id, trace.to_bytes());
+        assert!(
+            scope.spans[0].name.starts_with("anomaly "),
+            "{}",
+            scope.spans[0].name
+        );
     }
 }
 

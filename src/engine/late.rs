@@ -31,6 +31,29 @@ impl Engine {
             self.send_record(report, accused, resource, now, out);
             return;
         }
+        self.send_span(report, resource, out);
+    }
+
+    /// Sends a report on beside the spans, which pass untouched: as a span of our own where that is asked for, else as
+    /// a log record.
+    pub(super) fn send_observed(
+        &mut self,
+        report: &mut Report,
+        accused: (TraceId, SpanId),
+        resource: u64,
+        now: Timestamp,
+        out: &mut Output,
+    ) {
+        report.carrier = Carrier::Log(accused.1);
+        if self.settings.annotate.late == LatePolicy::Span {
+            self.send_span(report, resource, out);
+        } else {
+            self.send_record(report, accused, resource, now, out);
+        }
+    }
+
+    /// Sends a report on as a span of our own.
+    fn send_span(&mut self, report: &mut Report, resource: u64, out: &mut Output) {
         let sender = self.resources.get(resource).map(|bytes| bytes.as_ref());
         let made = annotations::synthetic(report, sender, &self.settings.annotate);
         if let Some((span, body)) = made {

@@ -63,8 +63,7 @@ impl Engine {
                     continue;
                 }
                 if self.settings.mode == Mode::Observe {
-                    report.carrier = Carrier::Log(pending.span);
-                    self.send_record(&report, (trace, pending.span), resource, now, out);
+                    self.send_observed(&mut report, (trace, pending.span), resource, now, out);
                 } else if self.known.has(&report, pending.span) {
                     // It came with its mark.
                 } else if held.is_some() {

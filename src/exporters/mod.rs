@@ -75,6 +75,7 @@ pub struct Exporter {
     queue: Arc<Queue>,
     counters: Arc<Counters>,
     voice: Arc<Voice>,
+    findings_only: bool,
 }
 
 impl Exporter {
@@ -90,7 +91,14 @@ impl Exporter {
 
     /// Takes a release. Never blocks; what finds no room is counted as dropped.
     pub fn enqueue(&self, release: Arc<Release>) {
-        self.queue.push(release);
+        if release.synthetic || !self.findings_only {
+            self.queue.push(release);
+        }
+    }
+
+    /// Whether spans of others end here.
+    pub fn findings_only(&self) -> bool {
+        self.findings_only
     }
 
     /// Nothing more will be handed in: the work ends when everything is settled.
@@ -133,6 +141,7 @@ pub fn otlp_grpc(
         retry: &settings.retry_on_failure,
         max_request_size: settings.max_request_size,
         timeout: settings.timeout,
+        findings_only: settings.findings_only,
     };
     let transport = Grpc::new(connector, to);
     build(name, plan, Box::new(transport), feed)
@@ -152,6 +161,7 @@ pub fn otlp_http(
         retry: &settings.retry_on_failure,
         max_request_size: settings.max_request_size,
         timeout: settings.timeout,
+        findings_only: settings.findings_only,
     };
     let transport = Http::new(connector, to, settings.encoding, feed.signal());
     build(name, plan, Box::new(transport), feed)
@@ -194,6 +204,7 @@ fn local(
         max_request_size: u64::MAX,
         // A write that hangs cannot be taken back: a second one would double it.
         timeout: Duration::MAX,
+        findings_only: false,
     };
     build(
         name,
@@ -211,6 +222,7 @@ struct Plan<'a> {
     retry: &'a RetrySettings,
     max_request_size: u64,
     timeout: Duration,
+    findings_only: bool,
 }
 
 fn build(
@@ -250,6 +262,7 @@ fn build(
         queue,
         counters,
         voice,
+        findings_only: plan.findings_only,
     };
     let shared = Arc::new(shared);
     Ok((exporter, Work { shared }))

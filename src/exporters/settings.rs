@@ -81,6 +81,8 @@ pub struct OtlpGrpcSettings {
     pub tls: ClientTls,
     /// The extension whose token goes with every request.
     pub auth: Option<AuthReference>,
+    /// Spans of others end here: only those that tell of findings are sent (`annotate.late: span`).
+    pub findings_only: bool,
 }
 
 impl Default for OtlpGrpcSettings {
@@ -95,6 +97,7 @@ impl Default for OtlpGrpcSettings {
             retry_on_failure: RetrySettings::default(),
             tls: ClientTls::default(),
             auth: None,
+            findings_only: false,
         }
     }
 }
@@ -131,6 +134,8 @@ pub struct OtlpHttpSettings {
     pub tls: ClientTls,
     /// The extension whose token goes with every request.
     pub auth: Option<AuthReference>,
+    /// Spans of others end here: only those that tell of findings are sent (`annotate.late: span`).
+    pub findings_only: bool,
 }
 
 impl OtlpHttpSettings {
@@ -160,6 +165,7 @@ impl Default for OtlpHttpSettings {
             retry_on_failure: RetrySettings::default(),
             tls: ClientTls::default(),
             auth: None,
+            findings_only: false,
         }
     }
 }

@@ -133,9 +133,10 @@ fn tell(exporter: &Exporter, accepted: u64) -> bool {
     let balance = exporter.balance();
     let signal = exporter.signal();
     let accepted = match signal {
-        Signal::Traces => accepted,
+        Signal::Traces if !exporter.findings_only() => accepted,
+        // What it passes over is not on its way anywhere.
         // Which receivers feed it differs from exporter to exporter; nothing stands between them.
-        Signal::Logs | Signal::Metrics => balance.accepted,
+        Signal::Traces | Signal::Logs | Signal::Metrics => balance.accepted,
     };
     let signal = signal.name();
     // What receivers accepted and the engine has not handed on.

@@ -18,9 +18,8 @@ impl Settings {
 pub(super) fn shown(text: &str, settings: &Settings) -> String {
     match settings.evidence {
         EvidenceDetail::Paths => printable_within(text, TEXT_MAX),
-        EvidenceDetail::Names | EvidenceDetail::None => {
-            printable_within(&without_directories(text), TEXT_MAX)
-        }
+        EvidenceDetail::Names => printable_within(&without_directories(text), TEXT_MAX),
+        EvidenceDetail::None => printable_within(&without_names(text), TEXT_MAX),
     }
 }
 
@@ -36,6 +35,25 @@ fn without_directories(text: &str) -> String {
         match trimmed.rsplit('/').next() {
             Some(last) if is_path && !last.is_empty() => out.push_str(last),
             _ => out.push_str(word),
+        }
+    }
+    out
+}
+
+/// What stands between backticks, where sentences have names, and every path become `...`. A name that holds a
+/// backtick itself takes what follows along.
+fn without_names(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, part) in text.split('`').enumerate() {
+        if at % 2 == 1 {
+            out.push_str("`...`");
+            continue;
+        }
+        for (at, word) in part.split(' ').enumerate() {
+            if at > 0 {
+                out.push(' ');
+            }
+            out.push_str(if word.contains('/') { "..." } else { word });
         }
     }
     out
@@ -65,6 +83,25 @@ mod tests {
         assert_eq!(
             shown("wrote /srv/agent/a.rs", &paths),
             "wrote /srv/agent/a.rs"
+        );
+    }
+
+    #[test]
+    fn without_evidence_no_name_is_told() {
+        let none = Settings {
+            evidence: EvidenceDetail::None,
+            ..Settings::default()
+        };
+        assert_eq!(
+            shown(
+                "`read_file` failed 3 times with the same error since step 1",
+                &none
+            ),
+            "`...` failed 3 times with the same error since step 1"
+        );
+        assert_eq!(
+            shown("wrote /srv/a.rs (outside of src/b) by `cp`", &none),
+            "wrote ... (outside of ... by `...`"
         );
     }
 

@@ -904,6 +904,41 @@ async fn one_answer(stream: &mut TcpStream) -> String {
     String::from_utf8(answer).unwrap()
 }
 
+/// What is refused before it is read is read all the same: a connection that ends while its client writes takes some SDKs
+/// along. Both parts of the request come apart, as Node sends them.
+#[tokio::test]
+async fn a_refusal_leaves_the_connection_whole() {
+    let mut house = House::open().await;
+    let mut stream = TcpStream::connect(house.http).await.unwrap();
+    for (path, status) in [("/v1/nothing", "404"), ("/v1/traces", "415")] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 50000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // Nothing comes before the body is there.
+        let early = tokio::time::timeout(Duration::from_millis(50), stream.read_u8()).await;
+        assert!(early.is_err(), "answered before the body");
+        stream.write_all(&[b'x'; 50_000]).await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\"}") {
+            answer.push(stream.read_u8().await.unwrap());
+        }
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+    }
+    let head = format!(
+        "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{ONE_SPAN_IN_JSON}",
+        ONE_SPAN_IN_JSON.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let answer = one_answer(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(house.taken(), 1);
+}
+
 #[tokio::test]
 async fn h_16_bodies_and_heads_have_their_time() {
     let http = HttpSettings {

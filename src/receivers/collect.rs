@@ -13,6 +13,37 @@ use super::shares::Held;
 /// Most that is reserved on the word of a client.
 const RESERVE_AT_MOST: usize = 16 << 20;
 
+/// Most that is read of a body which was refused before it came: what SDKs send at a time.
+const DRAIN_AT_MOST: usize = 1 << 20;
+/// Longest that is waited for it.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// Reads what is left of a body and keeps none of it; whether the connection can be used again: not when too much is
+/// left, or it comes too slowly.
+pub(super) async fn drain<B>(body: &mut B, time: Duration) -> bool
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if body.is_end_stream() {
+        return true;
+    }
+    let draining = async {
+        let mut left = DRAIN_AT_MOST;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else { return false };
+            let length = frame.data_ref().map_or(0, Bytes::len);
+            let Some(rest) = left.checked_sub(length) else {
+                return false;
+            };
+            left = rest;
+        }
+        true
+    };
+    tokio::time::timeout(time.min(DRAIN_TIME), draining)
+        .await
+        .unwrap_or(false)
+}
+
 /// Reads `body` whole. `expect` looks at the first piece and says how long the whole will be, or refuses
 /// it; growth by doubling would copy a large body several times.
 ///

@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT,
     HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
+use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::Body;
 
 use crate::model::Signal;
 use crate::otlp::status::{self, PartialSuccess};
 
-use super::collect::collect;
+use super::collect::{collect, drain};
 use super::cors::CorsSettings;
 use super::counters::Counters;
 use super::desk::{Desk, Parcel, Written};
@@ -59,9 +60,28 @@ impl Http {
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let written = written(request.headers());
-        let admitted = self.limits.check_headers(request.headers());
-        let admitted = admitted.and_then(|()| self.guard.admit(request.headers(), peer));
+        let (head, mut body) = request.into_parts();
+        let mut response = self.judge(&head, &mut body, peer).await;
+        // What was refused before it was read has to be read all the same, or the connection ends while its client
+        // writes: some SDKs do not survive that.
+        let closing = response.headers().contains_key(CONNECTION);
+        // Who asks first sends nothing after a no; to read would be to ask for it.
+        let asks = head.headers.contains_key(EXPECT) && !body.is_end_stream();
+        if !closing && (asks || !drain(&mut body, self.limits.body_time).await) {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+        }
+        response
+    }
+
+    async fn judge<B>(&self, head: &Parts, body: &mut B, peer: Client) -> Response<Reply>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        let written = written(&head.headers);
+        let admitted = self.limits.check_headers(&head.headers);
+        let admitted = admitted.and_then(|()| self.guard.admit(&head.headers, peer));
         let client = match admitted {
             Ok(client) => client,
             Err(refusal) => {
@@ -76,8 +96,8 @@ impl Http {
                 return response;
             }
         };
-        let signal = self.signal(&request);
-        match self.export(request, signal, client).await {
+        let signal = self.signal(head);
+        match self.export(head, body, signal, client).await {
             Ok(partial) => success(signal.unwrap_or(Signal::Traces), partial.as_ref(), written),
             Err(refusal) => {
                 let mut response = refused(&refusal, written);
@@ -92,7 +112,8 @@ impl Http {
 
     async fn export<B>(
         &self,
-        request: Request<B>,
+        head: &Parts,
+        body: &mut B,
         signal: Option<Signal>,
         client: Client,
     ) -> Result<Option<PartialSuccess>, Refusal>
@@ -100,7 +121,7 @@ impl Http {
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let received = self.receive(request, signal, client).await;
+        let received = self.receive(head, body, signal, client).await;
         let parcel = received.inspect_err(|refusal| {
             self.counters
                 .turn_away(refusal, signal == Some(Signal::Traces));
@@ -110,7 +131,8 @@ impl Http {
 
     async fn receive<B>(
         &self,
-        request: Request<B>,
+        head: &Parts,
+        body: &mut B,
         signal: Option<Signal>,
         client: Client,
     ) -> Result<Parcel, Refusal>
@@ -118,9 +140,8 @@ impl Http {
         B: Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        let signal = self.check_path(&request, signal)?;
+        let signal = self.check_path(head, signal)?;
         let limit = self.limits.request_bytes;
-        let (head, body) = request.into_parts();
         let Some(written) = written(&head.headers) else {
             let kind: String = media_type(&head.headers).chars().take(100).collect();
             return Err(Refusal::not_offered(
@@ -154,8 +175,8 @@ impl Http {
     }
 
     /// The signal whose path a request names.
-    fn signal<B>(&self, request: &Request<B>) -> Option<Signal> {
-        let path = request.uri().path();
+    fn signal(&self, head: &Parts) -> Option<Signal> {
+        let path = head.uri.path();
         let path = path.strip_suffix('/').unwrap_or(path);
         let mut paths = self.paths.iter();
         paths
@@ -163,16 +184,12 @@ impl Http {
             .map(|(signal, _)| *signal)
     }
 
-    fn check_path<B>(
-        &self,
-        request: &Request<B>,
-        signal: Option<Signal>,
-    ) -> Result<Signal, Refusal> {
+    fn check_path(&self, head: &Parts, signal: Option<Signal>) -> Result<Signal, Refusal> {
         let routes = self.desk.routes();
         let Some(signal) = signal.filter(|signal| routes.takes(*signal)) else {
             let taken: Vec<&str> = routes.taken().map(|signal| self.path_of(signal)).collect();
             let taken = taken.join(", ");
-            let path: String = request.uri().path().chars().take(200).collect();
+            let path: String = head.uri.path().chars().take(200).collect();
             let known = signal.is_some() || path == "/v1development/profiles";
             let message = if known {
                 format!("no pipeline here takes {path}; this collector takes {taken}")
@@ -181,7 +198,7 @@ impl Http {
             };
             return Err(Refusal::not_offered(StatusCode::NOT_FOUND, message));
         };
-        if request.method() == Method::POST {
+        if head.method == Method::POST {
             return Ok(signal);
         }
         Err(Refusal::not_offered(

@@ -112,6 +112,22 @@ fn warnings_pass_unless_denied() {
 }
 
 #[test]
+fn migrate_prints_a_configuration_and_says_the_rest_elsewhere() {
+    let good = run(&["migrate", "tests/fixtures/otelcol/quickstart.yaml"]);
+    assert_eq!(good.status.code(), Some(0), "{}", err(&good));
+    assert!(out(&good).starts_with("# Made of tests/fixtures/otelcol/quickstart.yaml"));
+    assert!(err(&good).contains("quickstart.yaml:10: processor `batch`"));
+    let nothing = run(&["migrate", "tests/fixtures/otelcol/nothing.yaml"]);
+    assert_eq!(nothing.status.code(), Some(78));
+    assert!(out(&nothing).is_empty());
+    assert!(err(&nothing).contains("nothing.yaml:1: receiver `zipkin` stays behind"));
+    let broken = run(&["migrate", "yaml:a: [b: c: d"]);
+    assert_eq!(broken.status.code(), Some(78));
+    assert!(err(&broken).starts_with("yaml::1:"), "{}", err(&broken));
+    assert_eq!(run(&["migrate"]).status.code(), Some(64));
+}
+
+#[test]
 fn configurations_that_cannot_be_read_are_78() {
     for config in [
         "/no/such/file.yaml",

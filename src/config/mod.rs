@@ -39,7 +39,7 @@ mod wrong;
 
 pub use build::Purpose;
 pub use components::{Component, components};
-pub use migrate::{Migrated, migrate};
+pub use migrate::{Migrated, Unmigrated, migrate};
 pub use report::Report;
 pub use settings::{Exporter, Pipeline, Receiver, Settings, Takes};
 

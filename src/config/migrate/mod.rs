@@ -3,8 +3,11 @@
 //! Values are carried over as they are written, references to the environment too. What our own reading of the result
 //! does not take is left out and named, so that what comes out is always one that `validate` takes.
 
+mod behind;
 mod fit;
+mod guard;
 mod pipelines;
+mod stand;
 
 use super::components::{Section, kind_of};
 use super::parse::parse;
@@ -54,68 +57,94 @@ impl Notes {
     }
 }
 
+/// Why nothing came of a collector's configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unmigrated {
+    /// What was found on the way, as in [`Migrated`].
+    pub notes: Vec<String>,
+    /// What is wrong, a line each with its file and line, without what the file says there: whose keys are secrets
+    /// is not known of another program's components.
+    pub errors: Vec<String>,
+}
+
+impl Unmigrated {
+    fn new(source: &Source, notes: Notes, problems: Problems) -> Self {
+        let text = SourceText {
+            name: source.name.clone(),
+            text: source.text.clone(),
+        };
+        let report = Report::new(vec![text], problems.into_list(), &[]);
+        Self {
+            notes: notes.lines(source),
+            errors: report.lines().collect(),
+        }
+    }
+}
+
 /// Makes a collector's configuration into ours. `now` is the time for which it has to be valid.
 ///
 /// # Errors
 /// The text is no YAML, or nothing of it can be taken over.
-pub fn migrate(source: &Source, now: Timestamp) -> Result<Migrated, Report> {
+pub fn migrate(source: &Source, now: Timestamp) -> Result<Migrated, Unmigrated> {
     let mut problems = Problems::default();
-    let whole = Place {
-        source: 0,
-        start: 0,
-        end: 0,
-    };
+    let mut notes = Notes::default();
     let tree = if source.text.len() as u64 > TEXT_MAX {
-        problems.push(Problem::error(whole, "longer than a configuration may be"));
+        problems.push(Problem::error(WHOLE, "longer than a configuration may be"));
         None
     } else {
         parse(0, 0, &source.text, &mut problems)
     };
     let broken = problems.errors() > 0;
     let Some(theirs) = tree.filter(|_| !broken) else {
-        return Err(report(source, problems));
+        return Err(Unmigrated::new(source, notes, problems));
     };
-    let mut notes = Notes::default();
-    let mut ours = Node::empty_map(whole);
+    let mut ours = taken_over(&theirs, &mut notes);
+    let mut stand_ins = stand::StandIns::default();
+    let lost = fit::fit(&mut ours, now, &mut stand_ins, &mut notes);
+    guard::shut(&mut ours, &lost, &mut notes);
+    let faults = stand_ins.faults(&ours, now);
+    if faults.is_empty() {
+        return Ok(Migrated {
+            text: print::as_written(&ours),
+            notes: notes.lines(source),
+        });
+    }
+    let pipelines = ours.at(&["service", "pipelines"]);
+    if pipelines.is_some_and(|pipelines| !pipelines.value.entries().is_empty()) {
+        for mut fault in faults {
+            // What is wrong with what we made ourselves stands nowhere in their file.
+            fault.place = fault
+                .place
+                .map(|place| if place == NOWHERE { WHOLE } else { place });
+            fault.help.clear();
+            problems.push(fault);
+        }
+    } else {
+        let message = "nothing of it can be taken over: it needs a pipeline of traces \
+                       from an `otlp` receiver to an OTLP, `debug` or `file` exporter";
+        problems.push(Problem::error(WHOLE, message));
+    }
+    Err(Unmigrated::new(source, notes, problems))
+}
+
+/// What of theirs has a name here, not yet looked at more closely.
+fn taken_over(theirs: &Node, notes: &mut Notes) -> Node {
     let mut entries = Vec::new();
     for section in [Section::Receivers, Section::Exporters, Section::Extensions] {
-        let taken = components(&theirs, section, &mut notes);
+        let taken = components(theirs, section, notes);
         if !taken.value.entries().is_empty() {
             entries.push(taken);
         }
     }
-    stays(&theirs, &mut notes);
-    entries.insert(
-        entries.len().min(1),
-        made("processors", vec![made("anomaly", Vec::new())]),
-    );
-    if let Some(service) = pipelines::service(&theirs, &entries, &mut notes) {
-        entries.push(service);
+    behind::stays(theirs, notes);
+    let service = pipelines::service(theirs, &entries, notes);
+    let anomaly = made("processors", vec![made("anomaly", Vec::new())]);
+    entries.insert(entries.len().min(1), anomaly);
+    entries.extend(service);
+    Node {
+        place: WHOLE,
+        value: Value::Map(entries),
     }
-    ours.value = Value::Map(entries);
-    fit::fit(&mut ours, now, &mut notes);
-    if let Some(faults) = fit::faults(&ours, now) {
-        if ours.at(&["service", "pipelines"]).is_some() {
-            faults.into_iter().for_each(|fault| problems.push(fault));
-            return Err(report(source, problems));
-        }
-        let message = "nothing of it can be taken over: it needs a pipeline of traces, logs or metrics \
-                       from an `otlp` receiver to an OTLP, `debug` or `file` exporter";
-        problems.push(Problem::error(whole, message));
-        return Err(report(source, problems));
-    }
-    Ok(Migrated {
-        text: print::as_written(&ours),
-        notes: notes.lines(source),
-    })
-}
-
-fn report(source: &Source, problems: Problems) -> Report {
-    let text = SourceText {
-        name: source.name.clone(),
-        text: source.text.clone(),
-    };
-    Report::new(vec![text], problems.into_list(), &[])
 }
 
 /// The components of a section that we have.
@@ -133,16 +162,7 @@ fn components(theirs: &Node, section: Section, notes: &mut Notes) -> Entry {
                 }
                 taken.push(entry);
             }
-            None => {
-                let advice = section.advice(kind);
-                let advice = advice.unwrap_or("keep it in a collector in front or behind");
-                let one = section.one();
-                let words = match advice.split_once("; remove it") {
-                    Some((reason, _)) => format!("{one} `{}` is left out: {reason}", entry.key),
-                    None => format!("{one} `{}` stays behind: {advice}", entry.key),
-                };
-                notes.add(entry.key_place, words);
-            }
+            None => notes.add(entry.key_place, behind::component(section, &entry.key)),
         }
     }
     made(section.key(), taken)
@@ -195,51 +215,14 @@ fn exporter(entry: &mut Entry, notes: &mut Notes) {
     }
 }
 
-/// Sections and processors that have no place here.
-fn stays(theirs: &Node, notes: &mut Notes) {
-    for entry in theirs.get("processors").map_or(&[][..], Node::entries) {
-        let kind = kind_of(&entry.key);
-        let advice = match Section::Processors.advice(kind) {
-            Some(advice) => advice,
-            None if kind == "anomaly" => continue,
-            None => "keep it in a collector in front of or behind this one",
-        };
-        let words = match advice.strip_prefix("not needed: ") {
-            Some(reason) => format!("processor `{}` is not needed: {reason}", entry.key),
-            None if kind == "tail_sampling" => format!(
-                "processor `{}` stays behind: keep it in a collector behind this one, where it can sample by \
-                 sentinel.anomaly.detected",
-                entry.key
-            ),
-            None => format!("processor `{}` stays behind: {advice}", entry.key),
-        };
-        notes.add(entry.key_place, words.replace("; remove it", ""));
-    }
-    for entry in theirs.get("connectors").map_or(&[][..], Node::entries) {
-        let words = format!(
-            "connector `{}` stays behind: keep it in a collector in front or behind",
-            entry.key
-        );
-        notes.add(entry.key_place, words);
-    }
-    let known = [
-        "receivers",
-        "processors",
-        "exporters",
-        "extensions",
-        "connectors",
-        "service",
-    ];
-    for entry in theirs.entries() {
-        if !known.contains(&entry.key.as_str()) {
-            notes.add(
-                entry.key_place,
-                format!("`{}` is not known here", entry.key),
-            );
-        }
-    }
-}
+/// The whole file.
+const WHOLE: Place = Place {
+    source: 0,
+    start: 0,
+    end: 0,
+};
 
+/// What we made ourselves.
 const NOWHERE: Place = Place {
     source: usize::MAX,
     start: 0,

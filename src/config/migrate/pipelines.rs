@@ -2,7 +2,9 @@
 
 use super::super::components::kind_of;
 use super::super::tree::{Entry, Node, Value};
-use super::{Notes, made, scalar};
+use super::{Notes, behind, made, scalar};
+
+const SIGNALS: [&str; 3] = ["traces", "logs", "metrics"];
 
 /// The service over the components taken over; `None` where no pipeline is left.
 pub(super) fn service(theirs: &Node, ours: &[Entry], notes: &mut Notes) -> Option<Entry> {
@@ -13,17 +15,22 @@ pub(super) fn service(theirs: &Node, ours: &[Entry], notes: &mut Notes) -> Optio
     }
     entries.extend(service.entry("telemetry").cloned());
     let mut pipelines = Vec::new();
-    for pipeline in service.get("pipelines").map_or(&[][..], Node::entries) {
-        match pipeline_of(pipeline, ours) {
-            Some(left) => pipelines.push(left),
-            None => notes.add(
-                pipeline.key_place,
-                format!(
-                    "pipeline `{}` stays behind: none of its receivers, or none of its exporters, is here",
-                    pipeline.key
-                ),
-            ),
+    let written = service.entry("pipelines");
+    for pipeline in written.map_or(&[][..], |pipelines| pipelines.value.entries()) {
+        let kind = kind_of(&pipeline.key);
+        let left = pipeline_of(pipeline, ours);
+        let words = match &left {
+            None if !SIGNALS.contains(&kind) => {
+                format!("stays behind: `{kind}` is no signal that is taken here")
+            }
+            None => "stays behind: none of its receivers, or none of its exporters, is here".into(),
+            Some(_) => without(pipeline).unwrap_or_default(),
+        };
+        if !words.is_empty() {
+            let words = format!("pipeline `{}` {words}", pipeline.key);
+            notes.add(pipeline.key_place, words);
         }
+        pipelines.extend(left);
     }
     for entry in service.entries() {
         if !matches!(entry.key.as_str(), "extensions" | "telemetry" | "pipelines") {
@@ -38,9 +45,25 @@ pub(super) fn service(theirs: &Node, ours: &[Entry], notes: &mut Notes) -> Optio
     Some(made("service", entries))
 }
 
+/// What a pipeline that is taken over does without. It leads to where it led before, with nothing between.
+fn without(pipeline: &Entry) -> Option<String> {
+    let processors = pipeline.value.get("processors")?.members().iter();
+    let ids = processors.filter_map(Node::text);
+    let missed: Vec<String> = ids
+        .filter(|id| behind::is_missed(id))
+        .map(|id| format!("`{id}`"))
+        .collect();
+    (!missed.is_empty()).then(|| {
+        let missed = missed.join(", ");
+        format!(
+            "goes on without {missed}: nothing does their work until a collector in front or behind has them"
+        )
+    })
+}
+
 /// What is left of a pipeline; `None` where it has no way in or no way out.
 fn pipeline_of(pipeline: &Entry, ours: &[Entry]) -> Option<Entry> {
-    if !matches!(kind_of(&pipeline.key), "traces" | "logs" | "metrics") {
+    if !SIGNALS.contains(&kind_of(&pipeline.key)) {
         return None;
     }
     let receivers = list(
@@ -94,7 +117,12 @@ fn list(key: &str, written: &Entry, ours: &[Entry], section: &str) -> Option<Ent
     if members.is_empty() {
         return None;
     }
-    let mut entry = made(key, Vec::new());
-    entry.value.value = Value::List(members);
-    Some(entry)
+    Some(Entry {
+        key: key.to_owned(),
+        key_place: written.key_place,
+        value: Node {
+            place: written.value.place,
+            value: Value::List(members),
+        },
+    })
 }

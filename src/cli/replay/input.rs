@@ -93,7 +93,9 @@ fn passes<const N: usize>(
             .any(|word| memchr::memmem::find(&bytes, word.as_bytes()).is_some());
     let due = passes.into_iter();
     let due = due.filter(|pass| ahead || *pass == Pass::Judge);
-    if name.ends_with(".pb") || name.ends_with(".binpb") {
+    // Nothing that is one binary request begins as requests behind their lengths do.
+    let binary = name.ends_with(".pb") || name.ends_with(".binpb");
+    if binary && !frames::is_framed(&bytes) {
         broken?;
         let body = Bytes::from(bytes);
         for pass in due {

@@ -157,11 +157,7 @@ fn otlp_span(span: &Span) -> Value {
     let parent = span.references.iter().find(parent);
     let parent = parent.filter(|parent| id(&parent.trace_id, 32) == id(&span.trace_id, 32));
     let parent = parent.map_or(span.parent_span_id.as_str(), |parent| &parent.span_id);
-    let own = span
-        .tags
-        .iter()
-        .filter(|tag| !is_put_back(&tag.key))
-        .cloned();
+    let own = span.tags.iter().filter(|tag| !is_put_back(tag)).cloned();
     let events = span.logs.iter().map(event);
     json!({
         "traceId": id(&span.trace_id, 32),
@@ -178,13 +174,16 @@ fn otlp_span(span: &Span) -> Value {
 }
 
 /// Tags that tell what OTLP has a field for.
-fn is_put_back(key: &str) -> bool {
+fn is_put_back(tag: &Tag) -> bool {
+    // `error: "disk full"` says more than that it failed.
+    if tag.key == "error" {
+        return tag.value.is_boolean() || tag.value == "true" || tag.value == "false";
+    }
     matches!(
-        key,
+        tag.key.as_str(),
         "span.kind"
             | "otel.status_code"
             | "otel.status_description"
-            | "error"
             | "otel.scope.name"
             | "otel.scope.version"
             | "otel.library.name"
@@ -296,6 +295,11 @@ mod tests {
     #[test]
     fn what_is_no_answer_of_jaeger_is_said() {
         assert!(to_otlp(r#"{"data":{}}"#).is_err());
+        let words = DOWNLOAD.replace(
+            "\"error\",\"type\":\"bool\",\"value\":true",
+            "\"error\",\"type\":\"string\",\"value\":\"disk full\"",
+        );
+        assert!(to_otlp(&words).unwrap().contains("disk full"));
         // One bad span takes no other along.
         let bad = DOWNLOAD.replacen("\"spans\":[", "\"spans\":[{\"spanID\":\"a\"},", 1);
         let otlp = to_otlp(&bad).unwrap();

@@ -67,7 +67,20 @@ fn split(holder: &[u8], keyed: bool, case: u32, pieces: u32) -> Pieces<'_> {
 }
 
 pub(super) fn text(bytes: &[u8]) -> Result<&str, Box<Fault>> {
-    std::str::from_utf8(bytes).map_err(|_| Fault::utf8())
+    utf8(bytes).ok_or_else(Fault::utf8)
+}
+
+/// Texts shorter than this are checked by the standard library: a call into wide registers costs more.
+const SHORT: usize = 64;
+
+/// Bytes as text, `None` when they are no UTF-8. Every string of every span goes through here, which is most of what
+/// the check of a span costs: long ones are checked with vector instructions.
+#[inline]
+fn utf8(bytes: &[u8]) -> Option<&str> {
+    if bytes.len() < SHORT {
+        return std::str::from_utf8(bytes).ok();
+    }
+    simdutf8::basic::from_utf8(bytes).ok()
 }
 
 /// [`check_entry`] of the form that nearly all have: key, then one plain value, nothing else. `None` for any other.
@@ -85,7 +98,7 @@ fn plain_entry(bytes: &[u8]) -> Option<(&str, Value<'_>)> {
     };
     let value = match any {
         [STRING, ..] => match short_field(any, STRING)? {
-            (text, []) => Value::Str(std::str::from_utf8(text).ok()?),
+            (text, []) => Value::Str(utf8(text)?),
             _ => return None,
         },
         [BOOL, truth @ (0 | 1)] => Value::Bool(*truth == 1),
@@ -93,7 +106,7 @@ fn plain_entry(bytes: &[u8]) -> Option<(&str, Value<'_>)> {
         [DOUBLE, bits @ ..] => Value::Double(f64::from_le_bytes(bits.try_into().ok()?)),
         _ => return None,
     };
-    Some((std::str::from_utf8(key).ok()?, value))
+    Some((utf8(key)?, value))
 }
 
 /// The content of a field with this tag and a length of one or two bytes, and what follows.

@@ -14,10 +14,13 @@ use crate::model::{Definition, Excerpt, Goal, Name, Shape, ToolSet, Words};
 use crate::schemas;
 use crate::texts;
 
+use super::memo::{KeyMaker, Memo};
 use super::names::Names;
 
 /// Most entries of each kind; when full, all of that kind go.
 const ENTRIES: usize = 256;
+/// Goals remembered: every span of a model tells its run's goal again.
+const GOALS: usize = 4096;
 /// Most bytes of definitions whose schemas one set keeps; those of further tools are not compiled.
 const SET_BYTES: usize = 256 * 1024;
 /// Most bytes of definitions behind all sets kept, and behind all schemas kept.
@@ -49,12 +52,12 @@ impl Schemas {
 }
 
 /// Tool definitions and goals by the hash of their text.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Caches {
     tools: HashMap<u64, Option<ToolSet>, foldhash::fast::FixedState>,
     tools_bytes: usize,
     schemas: Schemas,
-    goals: HashMap<u64, Option<Goal>, foldhash::fast::FixedState>,
+    goals: Memo<Option<Goal>>,
     wishes: HashMap<u64, Option<Words>, foldhash::fast::FixedState>,
     seed: u64,
 }
@@ -62,8 +65,12 @@ pub(super) struct Caches {
 impl Caches {
     pub(super) fn new(seed: u64) -> Self {
         Self {
+            tools: HashMap::default(),
+            tools_bytes: 0,
+            schemas: Schemas::default(),
+            goals: Memo::new(GOALS),
+            wishes: HashMap::default(),
             seed,
-            ..Self::default()
         }
     }
 
@@ -123,12 +130,9 @@ impl Caches {
 
     /// What a goal asks for; `None` when its text is not captured.
     pub(super) fn goal(&mut self, encoded: &Text<'_>) -> Option<Goal> {
-        let id = xxh3_64_with_seed(encoded.as_bytes(), self.seed);
-        if let Some(known) = self.goals.get(&id) {
+        let key = KeyMaker::new(self.seed).text(Some(encoded));
+        if let Some(known) = self.goals.get(key) {
             return *known;
-        }
-        if self.goals.len() >= ENTRIES {
-            self.goals.clear();
         }
         let goal = goal_text(encoded).map(|text| {
             let text = Excerpt::of(&text);
@@ -137,7 +141,7 @@ impl Caches {
                 asks_for_tests: texts::goal_asks_for_tests(text),
             }
         });
-        self.goals.insert(id, goal);
+        self.goals.put(key, goal);
         goal
     }
 

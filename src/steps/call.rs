@@ -14,6 +14,7 @@ use crate::model::{
 use crate::schemas;
 use crate::texts;
 
+use super::memo::KeyMaker;
 use super::outcome::{self, arguments_refused};
 use super::reader::Reader;
 use super::reply;
@@ -26,26 +27,86 @@ pub(super) fn read(
     places: &Arc<Places>,
 ) -> Action {
     let tool = raw.tool.as_deref().unwrap_or_default();
-    let role = actions::role(tool, &reader.tools);
-    if role == Role::Finish {
-        return Action::ModelCall(Box::new(claim(&raw)));
+    let key = key_of(&raw, tool, working_directory, places, reader.seed);
+    let mut call = match reader.calls_heard.get(key) {
+        Some(known) => Box::new(ToolCall {
+            given: whole_arguments(&raw),
+            ..known.clone()
+        }),
+        None => {
+            let role = actions::role(tool, &reader.tools);
+            if role == Role::Finish {
+                return Action::ModelCall(Box::new(claim(reader, &raw)));
+            }
+            let call = tool_call(reader, &raw, tool, role, working_directory, places);
+            let kept = ToolCall {
+                given: None,
+                ..call.clone()
+            };
+            reader.calls_heard.put(key, kept);
+            Box::new(call)
+        }
+    };
+    // Its own id is no part of what it says.
+    let id = raw.call_id.as_deref().map(|id| xxh3_64(id.as_bytes()));
+    call.call_id = id.or(call.call_id);
+    Action::ToolCall(call)
+}
+
+/// The key of everything that a call's step is made of, its own id aside.
+fn key_of(
+    raw: &Raw<'_>,
+    tool: &str,
+    working_directory: Option<&str>,
+    places: &Places,
+    seed: u64,
+) -> u128 {
+    let fault = &raw.fault;
+    let flag = |flag: Option<bool>| flag.map_or(2, u64::from);
+    let flags = [
+        u64::from(raw.partial),
+        u64::from(fault.status_error),
+        u64::from(fault.status_ok),
+        flag(fault.failed),
+        flag(raw.hints.read_only),
+        flag(raw.hints.destructive),
+        flag(raw.hints.idempotent),
+    ];
+    let flags = flags.iter().fold(0, |all, flag| all << 2 | flag);
+    let mut maker = KeyMaker::new(seed)
+        .number(flags)
+        .small(tool.as_bytes())
+        .maybe(working_directory)
+        .number(fault.exit_code.map_or(u64::MAX, i64::cast_unsigned))
+        .number(u64::from(fault.exit_code.is_some()));
+    if fault.message.is_some() || fault.flagged() {
+        maker = maker
+            .maybe(fault.message)
+            .maybe(fault.kind.as_deref())
+            .maybe(fault.exception.as_deref())
+            .maybe(fault.exception_message.as_deref());
     }
-    Action::ToolCall(Box::new(tool_call(
-        reader,
-        &raw,
-        tool,
-        role,
-        working_directory,
-        places,
-    )))
+    for place in places.roots.iter().chain(&places.allowed) {
+        maker = maker.small(place.as_bytes());
+    }
+    let maker = maker
+        .number(places.roots.len() as u64)
+        .number(u64::from(places.infer));
+    maker.texts(raw.arguments.as_deref(), raw.result.as_deref())
+}
+
+/// Arguments for a schema, of a call whose words are known already.
+fn whole_arguments(raw: &Raw<'_>) -> Option<Box<str>> {
+    let bare = raw.arguments.as_ref().map(bare_arguments)?;
+    given(&bare.text)
 }
 
 /// The final answer handed over as arguments.
-fn claim(raw: &Raw<'_>) -> ModelCall {
+fn claim(reader: &mut Reader, raw: &Raw<'_>) -> ModelCall {
     let arguments = raw.arguments.as_ref().map(bare_arguments);
     let text = arguments.as_ref().and_then(|bare| final_answer(&bare.text));
     ModelCall {
-        text: text.as_ref().map(reply::facts),
+        text: text.as_ref().map(|text| reply::facts(reader, text)),
         finish: Finish::Stop,
         handed_over: true,
         failed: raw.fault.flagged(),
@@ -90,10 +151,7 @@ fn tool_call(
         && outcome != Outcome::Unknown
         && outcome::tool_unknown(&raw.fault, answer_text, tool);
     let refused = outcome.failed() && !unknown_tool && arguments_refused(&raw.fault, answer_text);
-    let call_id = raw
-        .call_id
-        .as_deref()
-        .or(result.as_ref().and_then(|result| result.call_id.as_deref()));
+    let call_id = result.as_ref().and_then(|result| result.call_id.as_deref());
     let (answer, mut ignored) = excerpt
         .map(|text| answer_of(text, &understood.effects, tool, reader.source_answers))
         .unwrap_or_default();

@@ -7,6 +7,7 @@ mod audiences;
 mod caches;
 mod call;
 mod coverage;
+mod memo;
 mod names;
 mod outcome;
 mod reader;

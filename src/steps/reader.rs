@@ -8,11 +8,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::actions::{self, Scripts};
 use crate::dialects::{self, Configured, Origin, Part, Raw};
 use crate::fingerprints;
-use crate::model::{Action, Link, Name, Places, Prompt, Service, SpanId, Step, Timestamp, TraceId};
+use crate::model::{
+    Action, Link, Name, Places, Prompt, Service, SpanId, Step, TextFacts, Timestamp, ToolCall,
+    TraceId,
+};
 use crate::otlp::{self, BodyError, Malformed, ResourceView, ScopeView, Seen, StatusCode, Value};
 
 use super::caches::Caches;
 use super::coverage::{Coverage, Coverages};
+use super::memo::Memo;
 use super::names::Names;
 use super::senders::Senders;
 use super::{Audiences, Settings, call, reply};
@@ -73,6 +77,11 @@ pub struct Reader {
     pub(super) caches: Caches,
     pub(super) calls: fingerprints::Cache,
     pub(super) scripts: Scripts,
+    /// Calls by all that their steps are made of.
+    pub(super) calls_heard: Memo<ToolCall>,
+    /// What models and runs gave out.
+    pub(super) texts_heard: Memo<TextFacts>,
+    pub(super) seed: u64,
     audiences: Audiences,
     dialects: Configured,
     sender: Option<Sender>,
@@ -84,6 +93,8 @@ pub struct Reader {
     expected: usize,
 }
 
+/// Calls, and texts, remembered by each reader: a call takes about 550 bytes, a text 80.
+const HEARD: usize = 8192;
 /// Most steps that room is made for before they come.
 const EXPECTED: usize = 1024;
 
@@ -117,6 +128,9 @@ impl Reader {
             caches: Caches::new(settings.seed),
             calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),
             scripts: Scripts::with_seed(settings.seed),
+            calls_heard: Memo::new(HEARD),
+            texts_heard: Memo::new(HEARD),
+            seed: settings.seed,
             audiences: settings.audiences.clone(),
             dialects: settings.dialects.clone(),
             sender: None,

@@ -15,6 +15,7 @@ use crate::model::{
 use crate::texts;
 
 use super::call::{self, given};
+use super::memo::KeyMaker;
 use super::reader::Reader;
 
 /// Most calls of one answer looked at.
@@ -46,8 +47,8 @@ pub(super) fn model_call(reader: &mut Reader, raw: Raw<'_>) -> ModelCall {
         .text
         .filter(|text| !(elsewhere && text.trim().is_empty()));
     ModelCall {
-        text: text.as_ref().map(facts),
-        reasoning: reasoning(&raw.reply.reasoning),
+        text: text.as_ref().map(|text| facts(reader, text)),
+        reasoning: reasoning(reader, &raw.reply.reasoning),
         requested,
         finish,
         failed: raw.fault.flagged(),
@@ -86,7 +87,7 @@ pub(super) fn agent_run(reader: &mut Reader, raw: Raw<'_>) -> AgentRun {
         .text
         .filter(|text| !(asks && text.trim().is_empty()));
     AgentRun {
-        output: output.as_ref().map(facts),
+        output: output.as_ref().map(|output| facts(reader, output)),
         failed: raw.fault.flagged(),
         tools: raw
             .definitions
@@ -150,18 +151,24 @@ fn requested(reader: &mut Reader, call: &RawCall<'_>, tools: Option<&ToolSet>) -
     }
 }
 
-/// The features of a text.
-pub(super) fn facts(text: &Text<'_>) -> TextFacts {
-    texts::read(Excerpt::of(text))
+/// The features of a text, remembered: an answer comes again as the output of its run, and in other runs.
+pub(super) fn facts(reader: &mut Reader, text: &Text<'_>) -> TextFacts {
+    let key = KeyMaker::new(reader.seed).text(Some(text));
+    if let Some(known) = reader.texts_heard.get(key) {
+        return *known;
+    }
+    let facts = texts::read(Excerpt::of(text));
+    reader.texts_heard.put(key, facts);
+    facts
 }
 
-fn reasoning(parts: &[Text<'_>]) -> Option<TextFacts> {
+fn reasoning(reader: &mut Reader, parts: &[Text<'_>]) -> Option<TextFacts> {
     let joined: Text<'_> = match parts {
         [] => return None,
         [one] => Cow::Borrowed(one.as_ref()),
         several => Cow::Owned(several.join("\n")),
     };
-    Some(facts(&joined))
+    Some(facts(reader, &joined))
 }
 
 /// Reasons in all spellings that providers and frameworks use.

@@ -116,9 +116,7 @@ impl Engine {
             self.watch(run, now, out);
         }
         if self.settings.mode == Mode::Annotate {
-            for run in work.touched.clone() {
-                self.hold_accused(run, &mut work, now);
-            }
+            self.hold_accused(&mut work, now);
         }
         self.release(work, out);
     }
@@ -193,21 +191,27 @@ impl Engine {
     }
 
     /// Keeps back the spans of this request on which a finding is provisional.
-    fn hold_accused(&mut self, run: TraceId, work: &mut Work, now: Timestamp) {
-        for pending in self.accused(run, work.number, now) {
-            let Some(step) = work.step(pending.index).copied() else {
-                continue;
-            };
-            work.held.push(pending.index);
-            self.counters.held_spans += 1;
-            let held = Held {
-                run,
-                span: step.span,
-                bearer: step.bearer,
-                since: now,
-            };
-            self.holds.hold(pending, &work.body, held);
+    fn hold_accused(&mut self, work: &mut Work, now: Timestamp) {
+        let mut spans = Vec::new();
+        for run in &work.touched {
+            for site in self.accused(*run, work.number, now) {
+                let Some(step) = work.step(site.index) else {
+                    continue;
+                };
+                let held = Held {
+                    run: *run,
+                    span: step.span,
+                    bearer: step.bearer,
+                    since: now,
+                };
+                spans.push((site, held));
+            }
         }
+        spans.sort_by_key(|(site, _)| site.index);
+        spans.dedup_by_key(|(site, _)| site.index);
+        self.counters.held_spans += spans.len() as u64;
+        work.held.extend(spans.iter().map(|(site, _)| site.index));
+        self.holds.hold(&work.body, spans);
     }
 
     /// Sends a request on: whole where possible, with what is appended to single spans.

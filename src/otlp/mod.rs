@@ -29,7 +29,7 @@ pub use json::{JsonError, records_to_json, to_json, to_json_of, transcode, trans
 pub use made::{Made, MadeBy, Record, log_request_of, request_of, sender};
 pub use malformed::{BodyError, Malformed, Reason};
 pub use metrics::{check_metrics, count_points};
-pub use pack::{count_spans, halve, pack};
+pub use pack::{apart, count_spans, halve, pack};
 pub use read::{Readout, Seen, read, read_with};
 pub use records::{RecordView, Records, SeenRecord, read_records};
 pub use split::{Packed, pack_within};

@@ -25,6 +25,15 @@ pub fn pack(release: &Release) -> Bytes {
     }
 }
 
+/// The spans at these positions, which ascend, as a body of their own in the same envelopes; `None` when the body
+/// cannot be taken apart. O(spans of the body).
+pub fn apart(body: &Bytes, spans: &[u32]) -> Option<Bytes> {
+    let ranges = spans.iter().map(|at| *at..at.saturating_add(1));
+    let spans = Selection::Ranges(ranges.collect());
+    let plan = Plan::new(body, &mut Chosen::new(&spans, &[])).ok()?;
+    Some(plan.write())
+}
+
 /// How many spans a body holds, malformed ones included; those after a broken envelope are not counted.
 pub fn count_spans(body: &[u8]) -> u32 {
     let mut count = 0u32;
@@ -193,6 +202,13 @@ mod tests {
         let ranges = smallvec![1..2, 3..4];
         let packed = pack(&release(all, Selection::Ranges(ranges)));
         assert_eq!(packed, body(&[&[2], &[4]]));
+    }
+
+    #[test]
+    fn spans_apart_keep_their_envelopes() {
+        let all = body(&[&[1, 2], &[3], &[4, 5]]);
+        assert_eq!(apart(&all, &[1, 4]).unwrap(), body(&[&[2], &[5]]));
+        assert!(apart(&Bytes::from_static(&[0; 9]), &[0]).is_none());
     }
 
     #[test]

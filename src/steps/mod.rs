@@ -23,6 +23,7 @@ pub mod conventions {
     pub use crate::dialects::{Condition, Configured, Convention, Key, Part, Place, Role, Source};
 }
 pub use crate::dialects::Switch;
+pub use crate::otlp::apart;
 pub use audiences::{Audiences, Condition};
 pub use coverage::{Content, Coverage};
 pub use reader::{Reader, Reading};

@@ -14,6 +14,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[global_allocator]
+static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const CONFIG: &str = "
 receivers: {otlp: {}}
 exporters: {debug: {}}

@@ -20,7 +20,7 @@ use super::names::Names;
 /// Most entries of each kind; when full, all of that kind go.
 const ENTRIES: usize = 256;
 /// Goals remembered: every span of a model tells its run's goal again.
-const GOALS: usize = 4096;
+const GOALS: usize = 8192;
 /// Most bytes of definitions whose schemas one set keeps; those of further tools are not compiled.
 const SET_BYTES: usize = 256 * 1024;
 /// Most bytes of definitions behind all sets kept, and behind all schemas kept.

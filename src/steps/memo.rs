@@ -7,13 +7,15 @@
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
-/// Entries that share a place.
-const WAYS: usize = 4;
+/// Entries that share a place: their tags fill one cache line.
+const WAYS: usize = 8;
 
 /// A bounded, set-associative memory of results.
 #[derive(Debug)]
 pub(super) struct Memo<T> {
-    sets: Vec<[Option<(u128, T)>; WAYS]>,
+    /// The upper half of each entry's key, so that a look-up touches the one entry that it finds.
+    tags: Vec<[u64; WAYS]>,
+    entries: Vec<Option<(u128, T)>>,
     most: usize,
 }
 
@@ -21,31 +23,41 @@ impl<T> Memo<T> {
     /// A memory for up to `entries` results (a power of two, [`WAYS`] at least). Room is taken with the first one.
     pub(super) fn new(entries: usize) -> Self {
         Self {
-            sets: Vec::new(),
-            most: entries.next_power_of_two() / WAYS,
+            tags: Vec::new(),
+            entries: Vec::new(),
+            most: (entries.next_power_of_two() / WAYS).max(1),
         }
     }
 
     /// What is remembered under a key.
     pub(super) fn get(&self, key: u128) -> Option<&T> {
-        let set = self.sets.get(self.place(key))?;
-        let found = set.iter().flatten().find(|(known, _)| *known == key);
-        found.map(|(_, result)| result)
+        let set = self.set(key);
+        let tags = self.tags.get(set)?.iter().enumerate();
+        let mut found = tags
+            .filter(|(_, known)| **known == tag(key))
+            .filter_map(|(way, _)| self.entries.get(set * WAYS + way)?.as_ref());
+        let (_, result) = found.find(|(known, _)| *known == key)?;
+        Some(result)
     }
 
     /// Remembers a result; of a full set the entry that the key itself picks is forgotten.
     pub(super) fn put(&mut self, key: u128, result: T) {
-        if self.sets.is_empty() {
-            self.sets.resize_with(self.most, Default::default);
+        if self.tags.is_empty() {
+            self.tags.resize(self.most, [0; WAYS]);
+            self.entries.resize_with(self.most * WAYS, || None);
         }
-        let place = self.place(key);
-        let Some(set) = self.sets.get_mut(place) else {
+        let set = self.set(key);
+        let first = set * WAYS;
+        let Some(entries) = self.entries.get_mut(first..first + WAYS) else {
             return;
         };
-        let free = set.iter().position(Option::is_none);
-        let way = free.unwrap_or((key >> 64) as usize % WAYS);
-        if let Some(entry) = set.get_mut(way) {
+        let free = entries.iter().position(Option::is_none);
+        let way = free.unwrap_or(tag(key) as usize % WAYS);
+        if let Some(entry) = entries.get_mut(way) {
             *entry = Some((key, result));
+        }
+        if let Some(known) = self.tags.get_mut(set).and_then(|set| set.get_mut(way)) {
+            *known = tag(key);
         }
     }
 
@@ -53,9 +65,14 @@ impl<T> Memo<T> {
         clippy::cast_possible_truncation,
         reason = "the lower bits choose the set"
     )]
-    fn place(&self, key: u128) -> usize {
-        key as usize & self.most.saturating_sub(1)
+    fn set(&self, key: u128) -> usize {
+        key as usize & (self.most - 1)
     }
+}
+
+/// The upper half of a key.
+fn tag(key: u128) -> u64 {
+    (key >> 64) as u64
 }
 
 /// Makes keys of several parts, each kept apart from the next.
@@ -112,16 +129,17 @@ mod tests {
 
     #[test]
     fn what_was_put_is_found_until_its_set_is_full() {
-        let mut memo = Memo::new(8);
+        let mut memo = Memo::new(16);
         assert_eq!(memo.get(3), None);
-        for number in 0..4u128 {
-            memo.put(number << 1, number);
+        let key = |number: u128| number << 64 | 2;
+        for number in 0..8 {
+            memo.put(key(number), number);
         }
-        assert!((0..4u128).all(|number| memo.get(number << 1) == Some(&number)));
-        memo.put(4 << 1, 4);
-        assert_eq!(memo.get(4 << 1), Some(&4));
-        let kept = (0..5u128).filter(|number| memo.get(number << 1).is_some());
-        assert_eq!(kept.count(), 4, "one of the others went");
+        assert!((0..8).all(|number| memo.get(key(number)) == Some(&number)));
+        memo.put(key(8), 8);
+        assert_eq!(memo.get(key(8)), Some(&8));
+        let kept = (0..9).filter(|number| memo.get(key(*number)).is_some());
+        assert_eq!(kept.count(), 8, "one of the others went");
     }
 
     proptest! {
@@ -131,7 +149,7 @@ mod tests {
             for key in keys {
                 memo.put(key, key * 7);
                 prop_assert_eq!(memo.get(key), Some(&(key * 7)));
-                let held: Vec<_> = memo.sets.iter().flatten().flatten().collect();
+                let held: Vec<_> = memo.entries.iter().flatten().collect();
                 prop_assert!(held.len() <= 16);
                 prop_assert!(held.iter().all(|(key, result)| *result == key * 7));
             }

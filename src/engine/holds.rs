@@ -12,6 +12,8 @@ use crate::model::{Patch, Release, Selection, SpanId, Timestamp, TraceId};
 use crate::sessions::Site;
 use crate::steps;
 
+use super::Cut;
+
 /// A span that waits.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
@@ -62,11 +64,10 @@ pub(super) struct Holds {
 }
 
 impl Holds {
-    /// Holds spans of one body, in the order of the body. All that are held of a body are held at once.
-    pub(super) fn hold(&mut self, body: &Bytes, spans: Vec<(Site, Held)>) {
-        let Some((first, _)) = spans.first() else {
-            return;
-        };
+    /// Holds spans of one body, in the order of the body. All that are held of a body are held at once. Tells of
+    /// the body they were copied into, if they were.
+    pub(super) fn hold(&mut self, body: &Bytes, spans: Vec<(Site, Held)>) -> Option<Cut> {
+        let (first, _) = spans.first()?;
         let number = first.body;
         let mut pinned = Pinned::of(body, &spans);
         for (site, held) in spans {
@@ -74,7 +75,13 @@ impl Holds {
             pinned.spans += u32::from(known.is_none());
         }
         self.bytes += pinned.body.len() as u64;
+        let cut = (!pinned.cut.is_empty()).then(|| Cut {
+            from: body.clone(),
+            places: pinned.cut.clone(),
+            apart: pinned.body.clone(),
+        });
         self.bodies.insert(number, pinned);
+        cut
     }
 
     /// The held span at a site.
@@ -177,7 +184,9 @@ mod tests {
     fn few_spans_of_a_large_body_do_not_keep_it() {
         let body = request(0..100);
         let mut holds = Holds::default();
-        holds.hold(&body, vec![held(3), held(90)]);
+        let cut = holds.hold(&body, vec![held(3), held(90)]).unwrap();
+        assert_eq!(cut.places, [3, 90]);
+        assert_eq!((cut.from, cut.apart), (body.clone(), request([3, 90])));
         assert_eq!(holds.bytes(), request([3, 90]).len() as u64);
         let patch = Bytes::from_static(b"p");
         let (_, release) = holds.let_go(held(90).0, Some(patch)).unwrap();
@@ -194,7 +203,7 @@ mod tests {
     fn most_of_a_body_is_kept_as_it_came() {
         let body = request(0..3);
         let mut holds = Holds::default();
-        holds.hold(&body, vec![held(0), held(2)]);
+        assert!(holds.hold(&body, vec![held(0), held(2)]).is_none());
         let (_, release) = holds.let_go(held(2).0, None).unwrap();
         assert_eq!(release.body.as_ptr(), body.as_ptr());
         assert_eq!(release.spans, Selection::Ranges(smallvec![2..3]));

@@ -11,7 +11,7 @@ use crate::sessions::{Seen, Site};
 use crate::steps::Reading;
 
 use super::holds::Held;
-use super::{Engine, Mode, Output};
+use super::{Cut, Engine, Mode, Output};
 
 /// The request being worked on: nothing of it has left yet.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Engine {
             self.watch(run, now, out);
         }
         if self.settings.mode == Mode::Annotate {
-            self.hold_accused(&mut work, now);
+            out.cuts.extend(self.hold_accused(&mut work, now));
         }
         self.release(work, out);
     }
@@ -191,7 +191,7 @@ impl Engine {
     }
 
     /// Keeps back the spans of this request on which a finding is provisional.
-    fn hold_accused(&mut self, work: &mut Work, now: Timestamp) {
+    fn hold_accused(&mut self, work: &mut Work, now: Timestamp) -> Option<Cut> {
         let mut spans = Vec::new();
         for run in &work.touched {
             for site in self.accused(*run, work.number, now) {
@@ -211,7 +211,7 @@ impl Engine {
         spans.dedup_by_key(|(site, _)| site.index);
         self.counters.held_spans += spans.len() as u64;
         work.held.extend(spans.iter().map(|(site, _)| site.index));
-        self.holds.hold(&work.body, spans);
+        self.holds.hold(&work.body, spans)
     }
 
     /// Sends a request on: whole where possible, with what is appended to single spans.

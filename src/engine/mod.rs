@@ -76,6 +76,8 @@ use timers::Timers;
 pub struct Output {
     /// Spans that leave, in order.
     pub releases: Vec<Release>,
+    /// Spans that stay behind in a body of their own; those of one body stand before any release of it.
+    pub cuts: Vec<Cut>,
     /// Findings that go out as log records: an ExportLogsServiceRequest each. Joined they are one request.
     pub records: Vec<Bytes>,
     /// What was found, in order.
@@ -90,6 +92,17 @@ pub struct Output {
     pub notices: Vec<Notice>,
     /// What was asked for by [`Engine::explain_spans`]; a step that is judged again is explained again.
     pub explanations: Vec<Explanation>,
+}
+
+/// Spans that wait, copied out of the body they came in: its others have left, and it need not be kept.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// The body that came.
+    pub from: Bytes,
+    /// Where the spans stood in it, ascending.
+    pub places: Vec<u32>,
+    /// They alone, in the same order. What leaves of them later leaves as a part of this.
+    pub apart: Bytes,
 }
 
 /// A finding that is counted and not told on its span.

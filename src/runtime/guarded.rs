@@ -203,10 +203,14 @@ impl<M: Machine> Guarded<M> {
     /// Strikes what has left off the book and hands it on.
     fn pass(&mut self, out: &mut Output) {
         if !self.outstanding.is_empty() {
+            for cut in self.scratch.cuts.drain(..) {
+                self.outstanding.exchange(&cut);
+            }
             for release in &self.scratch.releases {
                 self.outstanding.leave(release);
             }
         }
+        self.scratch.cuts.clear();
         out.releases.append(&mut self.scratch.releases);
         out.records.append(&mut self.scratch.records);
         out.reports.append(&mut self.scratch.reports);

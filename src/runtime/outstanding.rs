@@ -7,6 +7,7 @@ use bytes::Bytes;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
+use crate::engine::Cut;
 use crate::model::{Release, Selection};
 
 /// Bodies of which at least one span has not come out.
@@ -59,6 +60,22 @@ impl Outstanding {
         if done {
             self.bodies.remove(&key);
         }
+    }
+
+    /// Spans of a body have moved into one of their own: they are known there from now on.
+    pub fn exchange(&mut self, cut: &Cut) {
+        let key = address(&cut.from);
+        let Some(body) = self.bodies.get_mut(&key) else {
+            return;
+        };
+        cut.places.iter().for_each(|span| body.mark(*span));
+        if body.left == 0 {
+            self.bodies.remove(&key);
+        }
+        self.enter(
+            &cut.apart,
+            u32::try_from(cut.places.len()).unwrap_or(u32::MAX),
+        );
     }
 
     /// Whether no span is missing.
@@ -159,6 +176,27 @@ mod tests {
         let mut outstanding = Outstanding::default();
         outstanding.leave(&release(&Bytes::from_static(b"ours"), Selection::All));
         assert_eq!(outstanding.spans(), 0);
+    }
+
+    #[test]
+    fn spans_that_moved_are_known_where_they_are() {
+        let mut outstanding = Outstanding::default();
+        let (body, apart) = (Bytes::from(vec![1; 8]), Bytes::from(vec![2; 8]));
+        outstanding.enter(&body, 5);
+        outstanding.exchange(&Cut {
+            from: body.clone(),
+            places: vec![1, 3],
+            apart: apart.clone(),
+        });
+        assert_eq!(outstanding.spans(), 5);
+        let ranges = smallvec::smallvec![0..1, 2..3, 4..5];
+        outstanding.leave(&release(&body, Selection::Ranges(ranges)));
+        assert_eq!(outstanding.spans(), 2);
+        let ranges = smallvec::smallvec![1..2];
+        outstanding.leave(&release(&apart, Selection::Ranges(ranges)));
+        let rest = outstanding.abandon();
+        let rest: Vec<_> = rest.iter().map(|r| (&r.body, r.count)).collect();
+        assert_eq!(rest, [(&apart, 1)]);
     }
 
     proptest! {

@@ -180,6 +180,7 @@ impl Printer {
             }
         }
         self.notices.append(&mut out.notices);
+        out.cuts.clear();
         // Reports say what is in them.
         out.records.clear();
         for release in out.releases.drain(..) {

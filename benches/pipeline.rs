@@ -77,12 +77,14 @@ fn main() {
             }
             reports += out.reports.len();
             out.reports.clear();
+            out.cuts.clear();
             out.records.clear();
             out.quiet.clear();
             out.closed.clear();
             out.notices.clear();
             pack += t.elapsed();
         }
+        println!("{:?}", engine.ask(&agent_sentinel::engine::Query::Status));
         let n = |d: Duration| d.as_nanos() as u64 / spans;
         println!(
             "spans {spans} read {} judge {} pack {} ns/span, reports {reports} bytes {bytes}",

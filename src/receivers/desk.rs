@@ -64,6 +64,7 @@ pub struct Desk {
 #[derive(Debug)]
 struct Readers {
     settings: Arc<steps::Settings>,
+    memory: Arc<steps::Memory>,
     idle: Mutex<Vec<Reader>>,
     /// Large bodies that may be taken apart at a time, one a core: more would only hold memory, and what a small
     /// body inflates to may be a thousand times its size.
@@ -75,6 +76,7 @@ impl Desk {
     pub fn new(settings: Arc<steps::Settings>, intake: Intake) -> Self {
         let readers = Readers {
             settings,
+            memory: Arc::default(),
             idle: Mutex::new(Vec::new()),
             benches: Arc::new(Semaphore::new(
                 available_parallelism().map_or(2, NonZero::get),
@@ -255,7 +257,10 @@ impl Desk {
         let readers = &self.readers;
         let idle = || readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
-        let mut reader = taken.unwrap_or_else(|| Reader::new(Arc::clone(&readers.settings)));
+        let mut reader = taken.unwrap_or_else(|| {
+            let (settings, memory) = (&readers.settings, &readers.memory);
+            Reader::sharing(Arc::clone(settings), Arc::clone(memory))
+        });
         let done = read(&mut reader);
         idle().push(reader);
         done

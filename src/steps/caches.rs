@@ -14,13 +14,11 @@ use crate::model::{Definition, Excerpt, Goal, Name, Shape, ToolSet, Words};
 use crate::schemas;
 use crate::texts;
 
-use super::memo::{KeyMaker, Memo};
+use super::memo::{KeyMaker, Memory};
 use super::names::Names;
 
 /// Most entries of each kind; when full, all of that kind go.
 const ENTRIES: usize = 256;
-/// Goals remembered: every span of a model tells its run's goal again.
-const GOALS: usize = 8192;
 /// Most bytes of definitions whose schemas one set keeps; those of further tools are not compiled.
 const SET_BYTES: usize = 256 * 1024;
 /// Most bytes of definitions behind all sets kept, and behind all schemas kept.
@@ -57,18 +55,18 @@ pub(super) struct Caches {
     tools: HashMap<u64, Option<ToolSet>, foldhash::fast::FixedState>,
     tools_bytes: usize,
     schemas: Schemas,
-    goals: Memo<Option<Goal>>,
+    memory: Arc<Memory>,
     wishes: HashMap<u64, Option<Words>, foldhash::fast::FixedState>,
     seed: u64,
 }
 
 impl Caches {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, memory: Arc<Memory>) -> Self {
         Self {
             tools: HashMap::default(),
             tools_bytes: 0,
             schemas: Schemas::default(),
-            goals: Memo::new(GOALS),
+            memory,
             wishes: HashMap::default(),
             seed,
         }
@@ -131,8 +129,8 @@ impl Caches {
     /// What a goal asks for; `None` when its text is not captured.
     pub(super) fn goal(&mut self, encoded: &Text<'_>) -> Option<Goal> {
         let key = KeyMaker::new(self.seed).text(Some(encoded));
-        if let Some(known) = self.goals.get(key) {
-            return *known;
+        if let Some(known) = self.memory.goals.get(key) {
+            return known;
         }
         let goal = goal_text(encoded).map(|text| {
             let text = Excerpt::of(&text);
@@ -141,7 +139,7 @@ impl Caches {
                 asks_for_tests: texts::goal_asks_for_tests(text),
             }
         });
-        self.goals.put(key, goal);
+        self.memory.goals.put(key, goal);
         goal
     }
 

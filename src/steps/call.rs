@@ -28,10 +28,10 @@ pub(super) fn read(
 ) -> Action {
     let tool = raw.tool.as_deref().unwrap_or_default();
     let key = key_of(&raw, tool, working_directory, places, reader.seed);
-    let mut call = match reader.calls_heard.get(key) {
+    let mut call = match reader.memory.calls.get(key) {
         Some(known) => Box::new(ToolCall {
             given: whole_arguments(&raw),
-            ..known.clone()
+            ..known
         }),
         None => {
             let role = actions::role(tool, &reader.tools);
@@ -43,7 +43,7 @@ pub(super) fn read(
                 given: None,
                 ..call.clone()
             };
-            reader.calls_heard.put(key, kept);
+            reader.memory.calls.put(key, kept);
             Box::new(call)
         }
     };

@@ -2,17 +2,78 @@
 //! times what hashing it does.
 //!
 //! Invariant: an entry depends on what its key was made of and on the settings alone; a hit means 128 equal bits
-//! under a secret seed. Bounded in number: a full set gives up one of its entries. One memo belongs to one
-//! reader: no locks.
+//! under a secret seed. Bounded in number: a full set gives up one of its entries. All readers of one collector
+//! share a memory, in parts that are locked for as long as it takes to copy an entry.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+
+use crate::model::{Goal, TextFacts, ToolCall};
 
 /// Entries that share a place: their tags fill one cache line.
 const WAYS: usize = 8;
 
+/// Calls, texts, and goals remembered: a call takes about 550 bytes, the others less than 100.
+const HEARD: usize = 8192;
+
+/// What readers have made of content, for all of them.
+#[derive(Debug)]
+pub struct Memory {
+    /// Calls by all that their steps are made of.
+    pub(super) calls: Shared<ToolCall>,
+    /// What models and runs gave out.
+    pub(super) texts: Shared<TextFacts>,
+    /// What users asked for: every span of a model tells it again. `None`: not captured.
+    pub(super) goals: Shared<Option<Goal>>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            calls: Shared::new(HEARD),
+            texts: Shared::new(HEARD),
+            goals: Shared::new(HEARD),
+        }
+    }
+}
+
+/// Parts of a shared memo: more than cores that read at a time, so that one seldom waits for another.
+const PARTS: usize = 16;
+
+/// A memo for several readers.
+#[derive(Debug)]
+pub(super) struct Shared<T>([Mutex<Memo<T>>; PARTS]);
+
+impl<T: Clone> Shared<T> {
+    fn new(entries: usize) -> Self {
+        Self(std::array::from_fn(|_| {
+            Mutex::new(Memo::new(entries / PARTS))
+        }))
+    }
+
+    /// What is remembered under a key.
+    pub(super) fn get(&self, key: u128) -> Option<T> {
+        self.part(key)?.get(key).cloned()
+    }
+
+    /// Remembers a result.
+    pub(super) fn put(&self, key: u128, result: T) {
+        if let Some(mut part) = self.part(key) {
+            part.put(key, result);
+        }
+    }
+
+    fn part(&self, key: u128) -> Option<MutexGuard<'_, Memo<T>>> {
+        // Other bits than those that choose the set.
+        let part = self.0.get((key >> 32) as usize % PARTS)?;
+        Some(part.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// A bounded, set-associative memory of results.
 #[derive(Debug)]
-pub(super) struct Memo<T> {
+struct Memo<T> {
     /// The upper half of each entry's key, so that a look-up touches the one entry that it finds.
     tags: Vec<[u64; WAYS]>,
     entries: Vec<Option<(u128, T)>>,
@@ -21,7 +82,7 @@ pub(super) struct Memo<T> {
 
 impl<T> Memo<T> {
     /// A memory for up to `entries` results (a power of two, [`WAYS`] at least). Room is taken with the first one.
-    pub(super) fn new(entries: usize) -> Self {
+    fn new(entries: usize) -> Self {
         Self {
             tags: Vec::new(),
             entries: Vec::new(),
@@ -30,7 +91,7 @@ impl<T> Memo<T> {
     }
 
     /// What is remembered under a key.
-    pub(super) fn get(&self, key: u128) -> Option<&T> {
+    fn get(&self, key: u128) -> Option<&T> {
         let set = self.set(key);
         let tags = self.tags.get(set)?.iter().enumerate();
         let mut found = tags
@@ -41,7 +102,7 @@ impl<T> Memo<T> {
     }
 
     /// Remembers a result; of a full set the entry that the key itself picks is forgotten.
-    pub(super) fn put(&mut self, key: u128, result: T) {
+    fn put(&mut self, key: u128, result: T) {
         if self.tags.is_empty() {
             self.tags.resize(self.most, [0; WAYS]);
             self.entries.resize_with(self.most * WAYS, || None);

@@ -26,5 +26,6 @@ pub use crate::dialects::Switch;
 pub use crate::otlp::apart;
 pub use audiences::{Audiences, Condition};
 pub use coverage::{Content, Coverage};
+pub use memo::Memory;
 pub use reader::{Reader, Reading};
 pub use settings::Settings;

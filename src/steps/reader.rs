@@ -8,15 +8,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::actions::{self, Scripts};
 use crate::dialects::{self, Configured, Origin, Part, Raw};
 use crate::fingerprints;
-use crate::model::{
-    Action, Link, Name, Places, Prompt, Service, SpanId, Step, TextFacts, Timestamp, ToolCall,
-    TraceId,
-};
+use crate::model::{Action, Link, Name, Places, Prompt, Service, SpanId, Step, Timestamp, TraceId};
 use crate::otlp::{self, BodyError, Malformed, ResourceView, ScopeView, Seen, StatusCode, Value};
 
 use super::caches::Caches;
 use super::coverage::{Coverage, Coverages};
-use super::memo::Memo;
+use super::memo::Memory;
 use super::names::Names;
 use super::senders::Senders;
 use super::{Audiences, Settings, call, reply};
@@ -77,10 +74,7 @@ pub struct Reader {
     pub(super) caches: Caches,
     pub(super) calls: fingerprints::Cache,
     pub(super) scripts: Scripts,
-    /// Calls by all that their steps are made of.
-    pub(super) calls_heard: Memo<ToolCall>,
-    /// What models and runs gave out.
-    pub(super) texts_heard: Memo<TextFacts>,
+    pub(super) memory: Arc<Memory>,
     pub(super) seed: u64,
     audiences: Audiences,
     dialects: Configured,
@@ -93,8 +87,6 @@ pub struct Reader {
     expected: usize,
 }
 
-/// Calls, and texts, remembered by each reader: a call takes about 550 bytes, a text 80.
-const HEARD: usize = 8192;
 /// Most steps that room is made for before they come.
 const EXPECTED: usize = 1024;
 
@@ -113,8 +105,13 @@ pub(super) struct Sender {
 }
 
 impl Reader {
-    /// A reader with empty caches.
+    /// A reader with empty caches and a memory of its own.
     pub fn new(settings: Arc<Settings>) -> Self {
+        Self::sharing(settings, Arc::default())
+    }
+
+    /// A reader with empty caches that shares what others of the same settings have heard.
+    pub fn sharing(settings: Arc<Settings>, memory: Arc<Memory>) -> Self {
         Self {
             tools: actions::Settings {
                 tools: settings.tools.clone(),
@@ -125,11 +122,10 @@ impl Reader {
             topics: settings.topics,
             watch: settings.watch.clone(),
             names: Names::default(),
-            caches: Caches::new(settings.seed),
+            caches: Caches::new(settings.seed, Arc::clone(&memory)),
             calls: fingerprints::Cache::new(settings.seed, fingerprints::ENTRIES),
             scripts: Scripts::with_seed(settings.seed),
-            calls_heard: Memo::new(HEARD),
-            texts_heard: Memo::new(HEARD),
+            memory,
             seed: settings.seed,
             audiences: settings.audiences.clone(),
             dialects: settings.dialects.clone(),

@@ -154,11 +154,11 @@ fn requested(reader: &mut Reader, call: &RawCall<'_>, tools: Option<&ToolSet>) -
 /// The features of a text, remembered: an answer comes again as the output of its run, and in other runs.
 pub(super) fn facts(reader: &mut Reader, text: &Text<'_>) -> TextFacts {
     let key = KeyMaker::new(reader.seed).text(Some(text));
-    if let Some(known) = reader.texts_heard.get(key) {
-        return *known;
+    if let Some(known) = reader.memory.texts.get(key) {
+        return known;
     }
     let facts = texts::read(Excerpt::of(text));
-    reader.texts_heard.put(key, facts);
+    reader.memory.texts.put(key, facts);
     facts
 }
 

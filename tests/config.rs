@@ -980,6 +980,19 @@ fn defaults_that_are_printed_mean_the_same() {
 }
 
 #[test]
+fn defaults_of_a_processor_that_is_only_named_are_printed() {
+    let text = "receivers: {otlp: {}}\nexporters: {debug: {}}\nservice: {pipelines: {traces: {receivers: [otlp], \
+                processors: [anomaly], exporters: [debug]}}}";
+    let printing = config::Printing {
+        defaults: true,
+        ..config::Printing::default()
+    };
+    let printed = config::effective(&[Source::file("a.yaml", text)], &[], &env, printing).unwrap();
+    assert!(printed.contains("max_held:"), "{printed}");
+    assert!(load(&printed).is_ok(), "{printed}");
+}
+
+#[test]
 fn where_each_value_comes_from_is_printed() {
     let text = "receivers:\n  otlp: {}\nexporters:\n  debug:\n    verbosity: ${env:LOUD:-basic}\n";
     let more =

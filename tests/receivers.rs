@@ -669,6 +669,16 @@ async fn r_15_metrics_and_logs_are_refused_so_that_clients_stop() {
 }
 
 #[tokio::test]
+async fn grpc_on_the_port_of_http_is_told_where_its_own_is() {
+    let house = House::open().await;
+    let headers = [("content-type", "application/grpc+proto")];
+    let answer = house.request(Method::POST, EXPORT, &headers, "x").await;
+    assert_eq!(answer.status, StatusCode::NOT_FOUND);
+    let body = String::from_utf8_lossy(&answer.body).into_owned();
+    assert!(body.contains("4317 by default"), "{body}");
+}
+
+#[tokio::test]
 async fn g_01_the_default_port_is_4317() {
     assert_eq!(GrpcSettings::default().endpoint, "localhost:4317");
     assert_eq!(HttpSettings::default().endpoint, "localhost:4318");

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::detectors::Descriptor;
+use crate::detectors::{Descriptor, Settings};
 use crate::runtime::terminal;
 
 use super::arguments::{DetectorsArguments, Format};
@@ -20,16 +20,32 @@ pub(super) fn detectors(arguments: &DetectorsArguments) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-fn availability(descriptor: &Descriptor) -> &'static str {
-    if descriptor.available { "yes" } else { "later" }
+/// Whether a configuration that says nothing has it on. Off are those that need to be told something first.
+fn by_default(descriptor: &Descriptor, settings: &Settings) -> &'static str {
+    match (
+        descriptor.available,
+        settings.common(descriptor.anomaly).enabled,
+    ) {
+        (false, _) => "later",
+        (true, true) => "yes",
+        (true, false) => "no",
+    }
 }
 
 /// Three columns as wide as their longest cell and a last one that wraps; keys and summary on lines of their own.
 fn table(columns: usize) -> io::Result<Vec<u8>> {
-    let head = ["type", "here", "scope", "severity"];
+    let head = ["type", "on", "scope", "severity"];
+    let settings = Settings::default();
     let rows: Vec<[&str; 4]> = Descriptor::ALL
         .iter()
-        .map(|d| [d.anomaly.name(), availability(d), d.scope, d.severity])
+        .map(|d| {
+            [
+                d.anomaly.name(),
+                by_default(d, &settings),
+                d.scope,
+                d.severity,
+            ]
+        })
         .collect();
     let wide = |column: usize| {
         let cells = rows.iter().chain([&head]).filter_map(|row| row.get(column));

@@ -26,12 +26,14 @@ pub(super) fn under(root: Node, source: usize) -> Node {
         Section::Exporters,
         Section::Extensions,
     ] {
+        let known = defaults.get(section.key());
         if let Some(written) = root.entry(section.key()) {
-            let known = defaults.get(section.key());
             entries.push(Entry {
                 value: components(written, section, known),
                 ..written.clone()
             });
+        } else if section == Section::Processors {
+            entries.extend(unwritten(&root, defaults.entry(section.key())));
         }
     }
     let mut service = defaults.entry("service").cloned();
@@ -47,6 +49,30 @@ pub(super) fn under(root: Node, source: usize) -> Node {
     base.value = Value::Map(entries);
     merge(&mut base, root, &mut quiet);
     base
+}
+
+/// The processors that pipelines name and nobody has written down: all of theirs is default.
+fn unwritten(root: &Node, known: Option<&Entry>) -> Option<Entry> {
+    let pipelines = root.at(&["service", "pipelines"])?.value.entries();
+    let named: Vec<&str> = pipelines
+        .iter()
+        .filter_map(|pipeline| pipeline.value.get("processors"))
+        .flat_map(Node::members)
+        .filter_map(Node::text)
+        .collect();
+    let known = known?;
+    let of = known.value.entries().iter();
+    let entries: Vec<Entry> = of
+        .filter(|entry| named.contains(&entry.key.as_str()))
+        .cloned()
+        .collect();
+    (!entries.is_empty()).then(|| Entry {
+        value: Node {
+            place: known.value.place,
+            value: Value::Map(entries),
+        },
+        ..known.clone()
+    })
 }
 
 /// The defaults of each component of a section, by its id.

@@ -17,8 +17,12 @@ impl Listen {
     /// Reads `host:port`; an IPv6 host stands in brackets, an empty host is every interface.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is no address to listen on");
-        if text.contains("://") || text.contains('/') {
-            return Err(wrong());
+        let why = |why: &str| format!("`{text}` is no address to listen on: {why}");
+        if text.contains("://") {
+            return Err(why("it is written without a scheme such as http://"));
+        }
+        if text.contains('/') {
+            return Err(why("it has no path"));
         }
         let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
         let host = match host.strip_prefix('[') {
@@ -26,7 +30,11 @@ impl Listen {
             None if host.contains(':') => return Err(wrong()),
             None => host,
         };
-        let port = port.parse().map_err(|_| wrong())?;
+        let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = port.parse().map_err(|_| match digits {
+            true => why("ports go up to 65535"),
+            false => wrong(),
+        })?;
         Ok(Self {
             host: host.to_owned(),
             port,
@@ -196,6 +204,14 @@ mod tests {
             "a:",
         ] {
             assert!(Listen::parse(wrong).is_err(), "{wrong}");
+        }
+        for (wrong, why) in [
+            ("http://localhost:4318", "scheme"),
+            ("localhost:4318/v1/traces", "path"),
+            ("localhost:70000", "65535"),
+        ] {
+            let message = Listen::parse(wrong).unwrap_err();
+            assert!(message.contains(why), "{message}");
         }
     }
 

@@ -227,18 +227,21 @@ fn message(past: &Past<'_>, members: &[usize], enough: Enough) -> String {
     let tool = wording::tool(past.names, past.judged.tool);
     let first = first(past, members);
     let (times, step) = (members.len(), first.step);
-    let time = wording::span(past.judged.end.since(first.start));
+    let took = past.judged.end.since(first.start);
+    // Recorded by hand, or too fast for its clock: nothing to tell.
+    let time = match took.is_zero() {
+        true => String::new(),
+        false => format!(" ({})", wording::span(took)),
+    };
     wording::message(match enough {
         Enough::Repeats => format!(
-            "`{tool}` was called {times} times with the same arguments and the same answer since step {step} ({time})"
+            "`{tool}` was called {times} times with the same arguments and the same answer since step {step}{time}"
         ),
         Enough::Poll => {
-            format!(
-                "`{tool}` was asked {times} times without new output since step {step} ({time})"
-            )
+            format!("`{tool}` was asked {times} times without new output since step {step}{time}")
         }
         Enough::NoResults => format!(
-            "`{tool}` was called {times} times with the same arguments since step {step} ({time}); its answers are not known"
+            "`{tool}` was called {times} times with the same arguments since step {step}{time}; its answers are not known"
         ),
     })
 }

@@ -55,6 +55,9 @@ impl Switch {
 /// The switch of OpenTelemetry's own instrumentations.
 const OTEL: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT with \
      OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental (older releases: =true)";
+const OTEL_OR_BY_HAND: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT with \
+     OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental (older releases: =true); on spans made by hand set \
+     gen_ai.tool.call.arguments and .result, gen_ai.output.messages and gen_ai.tool.definitions";
 const TRACELOOP: &str = "TRACELOOP_TRACE_CONTENT=true (traceContent in JavaScript)";
 const ON_SPANS: &str = "record gen_ai.tool.call.arguments and .result, gen_ai.output.messages and \
      gen_ai.tool.definitions on the spans";
@@ -116,6 +119,13 @@ const BY_SCOPE: &[(&str, Switch)] = &[
             "OpenLIT",
             "OPENLIT_CAPTURE_MESSAGE_CONTENT=true, or openlit.init(capture_message_content=True)",
         ),
+    ),
+    (
+        "openinference.instrumentation.openai_agents",
+        Switch {
+            definitions: "",
+            ..OPENINFERENCE
+        },
     ),
     ("openinference.", OPENINFERENCE),
     (
@@ -210,7 +220,7 @@ static EITHER: Switch = Switch::one(
     "TRACELOOP_TRACE_CONTENT=true (OpenLLMetry), \
      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT (OpenTelemetry)",
 );
-static GENAI: Switch = Switch::one("GenAI conventions", OTEL);
+static GENAI: Switch = Switch::one("GenAI conventions", OTEL_OR_BY_HAND);
 static BY_HAND: Switch = Switch::one("spans made by hand", ON_SPANS);
 
 /// The switch of whoever made a span: `by` is what marks its convention (see [`super::Said::by`]).

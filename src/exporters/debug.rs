@@ -3,6 +3,7 @@
 //! Invariant: strangers' texts cannot steer the terminal, and no line grows without bound. Colour is
 //! always written; the stream that is handed in strips it where nobody sees it.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write};
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ const LEVELS_AT_MOST: u32 = 6;
 pub(super) fn render(body: &Bytes, verbosity: Verbosity) -> Result<String, BodyError> {
     let mut lines = String::new();
     let (mut services, mut marked) = (Vec::<String>::new(), 0u32);
+    let mut unjudged = BTreeSet::new();
     let readout = read(body.clone(), |seen| {
         let service = seen.resource.attribute("service.name");
         let service = Text(service.and_then(|name| name.as_str()).unwrap_or("?")).to_string();
@@ -40,6 +42,9 @@ pub(super) fn render(body: &Bytes, verbosity: Verbosity) -> Result<String, BodyE
         }
         let mark = Mark::of(seen.span);
         marked += u32::from(mark.is_some());
+        let lacking = seen.span.attribute("sentinel.not_assessed");
+        let lacking = lacking.and_then(|types| types.as_str());
+        unjudged.extend(lacking.map(|types| Text(types).to_string()));
         if verbosity != Verbosity::Basic || mark.is_some() {
             span(&mut lines, seen, mark.as_ref());
         }
@@ -56,6 +61,12 @@ pub(super) fn render(body: &Bytes, verbosity: Verbosity) -> Result<String, BodyE
     }
     text.push('\n');
     text.push_str(&lines);
+    for types in unjudged.iter().take(ELEMENTS_AT_MOST) {
+        let _ = writeln!(
+            text,
+            "{DIM}  not judged in a run that ended: {types} (docs/why-silent.md){DIM:#}"
+        );
+    }
     Ok(text)
 }
 
@@ -64,6 +75,7 @@ struct Mark<'a> {
     kind: &'a str,
     severity: &'a str,
     message: &'a str,
+    link: &'a str,
 }
 
 impl<'a> Mark<'a> {
@@ -80,6 +92,7 @@ impl<'a> Mark<'a> {
             kind,
             severity: either("sentinel.anomaly.severity"),
             message: either("sentinel.anomaly.message"),
+            link: either("sentinel.anomaly.trace_url"),
         })
     }
 
@@ -116,6 +129,9 @@ fn span(out: &mut String, seen: &Seen<'_>, mark: Option<&Mark<'_>>) {
             Text(mark.severity),
             Text(mark.message)
         );
+        if !mark.link.is_empty() {
+            let _ = writeln!(out, "    {DIM}{}{DIM:#}", Text(mark.link));
+        }
     }
 }
 
@@ -286,6 +302,34 @@ mod tests {
     #[test]
     fn detailed_shows_attributes() {
         insta::assert_snapshot!(plain(Verbosity::Detailed));
+    }
+
+    #[test]
+    fn what_was_not_judged_and_where_to_look_is_said() {
+        let span = Span {
+            trace_id: vec![1; 16],
+            span_id: vec![2; 8],
+            attributes: vec![
+                text("sentinel.anomaly.type", "stuck"),
+                text("sentinel.anomaly.trace_url", "https://ui/t"),
+                text("sentinel.not_assessed", "invalid_args,loop"),
+            ],
+            ..Span::default()
+        };
+        let request = ExportTraceServiceRequest {
+            resource_spans: vec![ResourceSpans {
+                scope_spans: vec![ScopeSpans {
+                    spans: vec![span],
+                    ..ScopeSpans::default()
+                }],
+                ..ResourceSpans::default()
+            }],
+        };
+        let text = render(&request.encode_to_vec().into(), Verbosity::Basic).unwrap();
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert!(text.contains("    https://ui/t\n"), "{text}");
+        assert!(text.contains("not judged in a run that ended"), "{text}");
+        assert!(text.contains("invalid_args,loop"), "{text}");
     }
 
     #[test]

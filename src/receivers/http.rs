@@ -196,6 +196,9 @@ impl Http {
             } else {
                 format!("no such path; this collector takes {taken}")
             };
+            if media_type(&head.headers).starts_with("application/grpc") {
+                return Err(grpc_here());
+            }
             return Err(Refusal::not_offered(StatusCode::NOT_FOUND, message));
         };
         if head.method == Method::POST {
@@ -212,6 +215,19 @@ impl Http {
         let found = paths.find(|(own, _)| *own == signal);
         found.map_or("", |(_, path)| path.as_str())
     }
+}
+
+/// OTLP over gRPC sent to the port of HTTP: said once in the log too, since its client may not show the answer.
+fn grpc_here() -> Refusal {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        tracing::warn!(
+            "OTLP over gRPC arrived on the port of OTLP/HTTP; gRPC has a port of its own, 4317 by default"
+        );
+    });
+    let message =
+        "this port speaks OTLP over HTTP; OTLP over gRPC has a port of its own, 4317 by default";
+    Refusal::not_offered(StatusCode::NOT_FOUND, message.to_owned())
 }
 
 /// The media type in small letters, without parameters.

@@ -53,6 +53,7 @@ impl Running {
         for exporter in &self.exporters {
             exporter.close();
         }
+        self.tell_of_waiting(for_exporters);
         if !all(&mut self.works, for_exporters).await {
             tracing::warn!("not everything could be sent in time");
         }
@@ -62,6 +63,26 @@ impl Running {
         match self.settle() {
             End::Balanced if ended => End::Balanced,
             _ => End::Unbalanced,
+        }
+    }
+
+    /// Says what is still to be sent, and how long that may take: a backend that is down makes people wait here.
+    fn tell_of_waiting(&self, until: Instant) {
+        let seconds = until
+            .saturating_duration_since(clock::instant())
+            .as_secs_f64();
+        for exporter in &self.exporters {
+            let balance = exporter.balance();
+            let waiting = balance.queued + balance.in_flight;
+            if waiting > 0 {
+                let (exporter, signal) = (exporter.name(), exporter.signal().name());
+                tracing::info!(
+                    exporter,
+                    signal,
+                    waiting,
+                    "sending what waits, for {seconds:.0} s at most"
+                );
+            }
         }
     }
 

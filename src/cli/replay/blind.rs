@@ -133,7 +133,7 @@ const fn remedy(lack: Lack) -> &'static str {
         Lack::NoArguments | Lack::NoResults | Lack::NoText => {
             "switch the capture of content on: OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT for OpenTelemetry's \
              instrumentations, OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS left unset for OpenInference, \
-             your SDK's own switch otherwise (docs/detectors.md, Switching capture on)"
+             your SDK's own switch otherwise (docs/dialects.md, Switching content on)"
         }
         Lack::NoDefinitions => "have the definitions of tools recorded on model spans",
         Lack::LaneUnknown => {

@@ -46,6 +46,12 @@ impl Html {
         self.text(&text)
     }
 
+    /// So many of something: `1 run`, `2 runs`.
+    pub(super) fn counted(&mut self, count: u64, noun: &'static str) -> &mut Self {
+        let plural = if count == 1 { "" } else { "s" };
+        self.value(count).raw(" ").raw(noun).raw(plural)
+    }
+
     /// ` name="value"`.
     pub(super) fn attribute(&mut self, name: &'static str, value: &str) -> &mut Self {
         self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")

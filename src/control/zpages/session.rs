@@ -49,6 +49,10 @@ impl Zpages {
         if !run.not_assessed.is_empty() {
             html.raw("<p class=\"quiet\">Not assessed: ");
             html.text(&lacking(run)).raw("</p>");
+        } else if run.closed.is_none() {
+            html.raw(
+                "<p class=\"quiet\">What could not be assessed is told when the run is closed.</p>",
+            );
         }
         if run.steps > run.lines.len() as u64 {
             html.raw("<p class=\"quiet\">The last ")
@@ -136,7 +140,10 @@ fn about(report: &Report) -> String {
             // Names and paths are shown on spans as `evidence` allows; here the sentence has to do.
             Fact::Text(_) | Fact::Path(_) | Fact::Span(_) => return None,
         };
-        Some(format!("{} {value}", name.replace('_', " ")))
+        Some(match name.strip_suffix("_ms") {
+            Some(name) => format!("{} {value} ms", name.replace('_', " ")),
+            None => format!("{} {value}", name.replace('_', " ")),
+        })
     });
     parts.extend(numbers);
     let waste = report.waste;

@@ -12,17 +12,15 @@ impl Zpages {
         let mut html = self.begin("Sessions", "sessionz", true, asked);
         let runs = self.read(|notebook| notebook.runs());
         let status = (self.ask)().status;
-        html.raw("<p class=\"quiet\">")
-            .value(status.open_runs)
-            .raw(" runs open, ");
-        html.value(status.conversations)
-            .raw(" conversations remembered, ");
-        html.value(status.held_spans)
-            .raw(" spans held. Shown are the last ");
-        html.value(runs.len())
-            .raw(" runs (of at most ")
+        html.raw("<p class=\"quiet\">");
+        html.counted(status.open_runs, "run").raw(" open, ");
+        html.counted(status.conversations, "conversation")
+            .raw(" remembered, ");
+        html.counted(status.held_spans, "span").raw(" held. ");
+        html.counted(runs.len() as u64, "run")
+            .raw(" shown (at most ")
             .value(RUNS_MAX)
-            .raw(" kept).</p>");
+            .raw(" are kept).</p>");
         if runs.is_empty() {
             html.raw("<p>Nothing has come yet. Point the exporter of an agent here: <code>OTEL_EXPORTER_OTLP_ENDPOINT</code>, see ")
                 .raw("<a href=\"servicez\">what listens where</a>.</p>");
@@ -103,6 +101,7 @@ fn row(html: &mut Html, session: &Session<'_>, asked: &Asked<'_>) {
     found(html, session.found, session.worst);
     html.raw("</td>");
     let lacking = match session.lacking.len() {
+        0 if session.open => "told at the end".to_owned(),
         0 => String::new(),
         1 => "1 type".to_owned(),
         types => format!("{types} types"),

@@ -6,9 +6,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use smallvec::SmallVec;
 use tokio::sync::Notify;
 
-use crate::model::{Patch, Pressure, Release};
+use crate::model::{Patch, Pressure, Release, Selection};
+use crate::otlp::pack;
 
 use super::counters::{Counters, Reason};
 use super::settings::{OnFull, QueueSettings};
@@ -47,8 +49,16 @@ struct State {
 pub(super) struct Unsettled {
     pub(super) release: Arc<Release>,
     spans: u64,
+    /// What it counts for in the queue.
+    size: usize,
     queue: Arc<Queue>,
 }
+
+/// Parts of requests up to this size go out together with those right behind them: spans that were held leave one by
+/// one, and a request for each would cost more than all else. What came as one request leaves as one.
+const SMALL: usize = 16 << 10;
+/// Most bytes that are joined.
+const JOINED_AT_MOST: usize = 256 << 10;
 
 impl Queue {
     pub(super) fn new(
@@ -121,8 +131,10 @@ impl Queue {
             let ready = self.ready.notified();
             {
                 let mut state = self.state();
-                if let Some(release) = state.waiting.pop_front() {
-                    return Some(self.unsettled(release));
+                let together = state.next();
+                if !together.is_empty() {
+                    drop(state);
+                    return Some(self.unsettled(&together));
                 }
                 if state.closed {
                     return None;
@@ -145,16 +157,18 @@ impl Queue {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         for release in waiting {
-            drop(self.unsettled(release));
+            drop(self.unsettled(&[release]));
         }
     }
 
-    fn unsettled(self: &Arc<Self>, release: Arc<Release>) -> Unsettled {
-        let spans = u64::from(release.count);
+    /// What goes out next, as one.
+    fn unsettled(self: &Arc<Self>, together: &[Arc<Release>]) -> Unsettled {
+        let spans = together.iter().map(|one| u64::from(one.count)).sum();
         self.counters.took_off(spans);
         Unsettled {
-            release,
+            release: joined(together),
             spans,
+            size: together.iter().map(|one| size(one)).sum(),
             queue: Arc::clone(self),
         }
     }
@@ -177,6 +191,46 @@ impl Queue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl State {
+    /// The first that waits, with the small parts right behind it if it is one too. Nothing waits for others to come.
+    fn next(&mut self) -> SmallVec<[Arc<Release>; 1]> {
+        let mut together: SmallVec<[Arc<Release>; 1]> = SmallVec::new();
+        let mut left = JOINED_AT_MOST;
+        while let Some(first) = self.waiting.front() {
+            let size = size(first);
+            let part = matches!(first.spans, Selection::Ranges(_)) && size <= SMALL;
+            let fits = together.is_empty() || (part && size <= left);
+            if !fits {
+                break;
+            }
+            together.extend(self.waiting.pop_front());
+            if !part {
+                break;
+            }
+            left = left.saturating_sub(size);
+        }
+        together
+    }
+}
+
+/// Releases as one: requests in protobuf that stand one behind the other are one request.
+fn joined(together: &[Arc<Release>]) -> Arc<Release> {
+    if let [one] = together {
+        return Arc::clone(one);
+    }
+    let mut body = Vec::new();
+    for one in together {
+        body.extend_from_slice(&pack(one));
+    }
+    Arc::new(Release {
+        body: body.into(),
+        spans: Selection::All,
+        count: together.iter().map(|one| one.count).sum(),
+        patches: Vec::new(),
+        synthetic: together.iter().all(|one| one.synthetic),
+    })
 }
 
 impl Drop for Queue {
@@ -223,9 +277,8 @@ impl Unsettled {
 impl Drop for Unsettled {
     fn drop(&mut self) {
         self.drop_rest(Reason::Shutdown);
-        let size = size(&self.release);
         let mut state = self.queue.state();
-        state.bytes = state.bytes.saturating_sub(size);
+        state.bytes = state.bytes.saturating_sub(self.size);
         self.queue.weigh(&mut state);
     }
 }
@@ -248,7 +301,6 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::model::Selection;
 
     /// Costs are counted in these here: more than any overhead.
     const UNIT: usize = 1000;
@@ -292,6 +344,54 @@ mod tests {
         let balance = queue.counters.balance();
         assert_eq!((balance.sent, balance.dropped_total()), (6, 0));
         assert!(balance.holds());
+    }
+
+    #[tokio::test]
+    async fn small_parts_leave_together_and_in_order() {
+        use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+        use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+        use prost::Message;
+        let spans = ["a", "b", "c"].map(|name| Span {
+            name: name.to_owned(),
+            ..Span::default()
+        });
+        let scope = ScopeSpans {
+            spans: spans.into(),
+            ..ScopeSpans::default()
+        };
+        let request = ExportTraceServiceRequest {
+            resource_spans: vec![ResourceSpans {
+                scope_spans: vec![scope],
+                ..ResourceSpans::default()
+            }],
+        };
+        let body = Bytes::from(request.encode_to_vec());
+        let part = |at: u32| {
+            Arc::new(Release {
+                body: body.clone(),
+                spans: Selection::Ranges(smallvec::smallvec![at..at + 1]),
+                count: 1,
+                patches: Vec::new(),
+                synthetic: false,
+            })
+        };
+        let (queue, _) = queue(1000, OnFull::Refuse);
+        for release in [part(2), part(0), release(60), part(1)] {
+            queue.push(release);
+        }
+        let mut names = Vec::new();
+        for count in [2, 2, 1] {
+            let mut item = queue.pop().await.unwrap();
+            assert_eq!(item.rest(), count);
+            let sent = ExportTraceServiceRequest::decode(pack(&item.release));
+            let sent = sent.unwrap_or_default().resource_spans;
+            let spans = sent.iter().flat_map(|of| &of.scope_spans);
+            let spans = spans.flat_map(|of| &of.spans).map(|span| &span.name);
+            names.push(spans.cloned().collect::<String>());
+            item.sent(count);
+        }
+        assert_eq!(names, ["ca", "", "b"]);
+        assert_eq!((queue.bytes(), queue.counters.balance().sent), (0, 5));
     }
 
     #[test]

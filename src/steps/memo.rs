@@ -66,7 +66,7 @@ impl<T: Clone> Shared<T> {
 
     fn part(&self, key: u128) -> Option<MutexGuard<'_, Memo<T>>> {
         // Other bits than those that choose the set.
-        let part = self.0.get((key >> 32) as usize % PARTS)?;
+        let part = self.0.get(place(low(key >> 32), PARTS))?;
         Some(part.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -113,7 +113,7 @@ impl<T> Memo<T> {
             return;
         };
         let free = entries.iter().position(Option::is_none);
-        let way = free.unwrap_or(tag(key) as usize % WAYS);
+        let way = free.unwrap_or(place(tag(key), WAYS));
         if let Some(entry) = entries.get_mut(way) {
             *entry = Some((key, result));
         }
@@ -122,18 +122,25 @@ impl<T> Memo<T> {
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the lower bits choose the set"
-    )]
     fn set(&self, key: u128) -> usize {
-        key as usize & (self.most - 1)
+        place(low(key), self.most)
     }
 }
 
 /// The upper half of a key.
 fn tag(key: u128) -> u64 {
-    (key >> 64) as u64
+    low(key >> 64)
+}
+
+/// The lower half of a key.
+#[expect(clippy::cast_possible_truncation, reason = "half of it is wanted")]
+fn low(key: u128) -> u64 {
+    key as u64
+}
+
+/// One of so many places, a power of two.
+fn place(bits: u64, places: usize) -> usize {
+    usize::try_from(bits % (places as u64)).unwrap_or(0)
 }
 
 /// Makes keys of several parts, each kept apart from the next.
@@ -170,7 +177,7 @@ impl KeyMaker {
     /// The key of all parts so far and of these two texts.
     pub(super) fn texts(self, first: Option<&str>, second: Option<&str>) -> u128 {
         let first = self.text(first);
-        let lower = Self(self.0 ^ (first as u64).rotate_left(29));
+        let lower = Self(self.0 ^ low(first).rotate_left(29));
         lower.text(second) ^ (first & !u128::from(u64::MAX))
     }
 

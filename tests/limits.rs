@@ -399,6 +399,7 @@ async fn bodies_under_way_are_shared_by_clients() {
 async fn the_queue_to_the_engine_is_shared_by_clients() {
     let settings = IntakeSettings {
         max_requests: 6,
+        wait_for_room: Duration::ZERO,
         ..IntakeSettings::default()
     };
     let (intake, mut arrivals) = intake(&settings, Pressure::default());

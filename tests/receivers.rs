@@ -448,6 +448,7 @@ async fn r_08_what_is_wrong_is_told_in_few_words() {
 async fn r_09_h_09_a_full_queue_refuses_whole_and_retryably() {
     let queue = IntakeSettings {
         max_requests: 1,
+        wait_for_room: Duration::ZERO,
         retry_after: Duration::from_millis(1500),
         ..IntakeSettings::default()
     };

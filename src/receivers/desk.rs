@@ -114,6 +114,7 @@ impl Desk {
         parcel: Parcel,
         counters: &Arc<Counters>,
     ) -> Result<Option<PartialSuccess>, Refusal> {
+        self.intake.wait_for_room(parcel.client).await;
         if parcel.body.len() < OFF_THE_REACTOR {
             return self.work(parcel, counters);
         }

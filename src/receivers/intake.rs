@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::timeout;
 
 use crate::model::Pressure;
 use crate::steps::Reading;
@@ -20,6 +21,10 @@ pub struct Intake {
     sender: mpsc::Sender<(Reading, Held)>,
     waiting: Arc<Shares>,
     arriving: Arc<Shares>,
+    freed: Arc<Notify>,
+    /// Bytes and requests in the queue up to which nobody waits.
+    easy: Load,
+    wait_for_room: Duration,
     retry_after: Duration,
     pressure: Pressure,
 }
@@ -28,7 +33,12 @@ pub struct Intake {
 #[derive(Debug)]
 pub struct Arrivals {
     receiver: mpsc::Receiver<(Reading, Held)>,
+    freed: Arc<Notify>,
 }
+
+/// One part in so many of the queue may be full before clients are made to wait: what waits here is memory, and time until
+/// it is judged.
+const EASY: usize = 4;
 
 /// Why a request was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,14 +73,22 @@ pub fn intake(settings: &IntakeSettings, pressure: Pressure) -> (Intake, Arrival
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         Shares::new(Load { bytes, number }, settings.fair_share)
     };
+    let freed = Arc::<Notify>::default();
+    let most = usize::try_from(settings.max_bytes).unwrap_or(usize::MAX);
     let intake = Intake {
         sender,
+        freed: Arc::clone(&freed),
+        easy: Load {
+            bytes: most / EASY,
+            number: settings.max_requests / EASY,
+        },
+        wait_for_room: settings.wait_for_room,
         waiting: budget(settings.max_bytes, settings.max_requests.max(1)),
         arriving: budget(settings.max_arriving_bytes, usize::MAX),
         retry_after: settings.retry_after,
         pressure,
     };
-    (intake, Arrivals { receiver })
+    (intake, Arrivals { receiver, freed })
 }
 
 impl Intake {
@@ -84,6 +102,30 @@ impl Intake {
             return Err(NoRoom::Backend);
         }
         Ok(self.waiting.ask(client)?)
+    }
+
+    /// Waits until a request of `client` finds the queue easy, but not for long: a client that has to wait for its answer
+    /// slows down, one that is refused sends all again, later and out of order. Whoever has waited in vain is refused
+    /// only if there is no room at all. A backend without room is not waited for.
+    pub(super) async fn wait_for_room(&self, client: Client) {
+        let easy = async {
+            loop {
+                let mut freed = std::pin::pin!(self.freed.notified());
+                // What is freed from now on is heard.
+                freed.as_mut().enable();
+                match self.has_room(client) {
+                    Ok(()) if self.is_easy() => return,
+                    Ok(()) | Err(NoRoom::Full | NoRoom::Share) => freed.await,
+                    Err(NoRoom::Backend | NoRoom::Closed) => return,
+                }
+            }
+        };
+        // Late or not: the queue has the last word.
+        let _ = timeout(self.wait_for_room, easy).await;
+    }
+
+    fn is_easy(&self) -> bool {
+        self.bytes() <= self.easy.bytes && self.requests() <= self.easy.number
     }
 
     /// Puts a request into the queue, or refuses it. One that alone is larger than the queue is taken
@@ -137,17 +179,71 @@ impl Intake {
 impl Arrivals {
     /// The next request; `None` when the queue is empty and every [`Intake`] is gone.
     pub async fn next(&mut self) -> Option<Reading> {
-        // What it held of the queue is given back here.
-        self.receiver.recv().await.map(|(reading, _)| reading)
+        let next = self.receiver.recv().await;
+        next.map(|next| self.free(next))
     }
 
     /// The next request if there is one.
     pub fn try_next(&mut self) -> Option<Reading> {
-        self.receiver.try_recv().ok().map(|(reading, _)| reading)
+        let next = self.receiver.try_recv().ok();
+        next.map(|next| self.free(next))
     }
 
     /// Takes nothing more; what waits still comes out.
     pub fn close(&mut self) {
         self.receiver.close();
+        self.freed.notify_waiters();
+    }
+
+    /// What a request held of the queue is given back here.
+    fn free(&self, (reading, held): (Reading, Held)) -> Reading {
+        drop(held);
+        self.freed.notify_waiters();
+        reading
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::steps::Reader;
+
+    /// Who finds more than a quarter of the queue full waits until it is less, and then goes on.
+    #[tokio::test]
+    async fn a_short_jam_is_waited_for() {
+        let settings = IntakeSettings {
+            max_requests: 8,
+            wait_for_room: Duration::from_millis(20),
+            ..IntakeSettings::default()
+        };
+        let (intake, mut arrivals) = intake(&settings, Pressure::default());
+        let client = Client::Token(1);
+        let mut reader = Reader::new(Arc::default());
+        let mut offer = || {
+            let reading = reader.read(Bytes::new()).unwrap();
+            intake.try_offer(reading, client).unwrap();
+        };
+        (0..3).for_each(|_| offer());
+        {
+            let mut waiting = std::pin::pin!(intake.wait_for_room(client));
+            tokio::select! {
+                biased;
+                () = &mut waiting => panic!("three of eight are more than a quarter"),
+                () = tokio::task::yield_now() => {}
+            }
+            arrivals.next().await.unwrap();
+            waiting.await;
+        }
+        assert_eq!(intake.requests(), 2);
+        // Nobody takes anything: when the time is over there is still room.
+        offer();
+        intake.wait_for_room(client).await;
+        offer();
+        // The engine has ended: nobody waits for it.
+        arrivals.close();
+        intake.wait_for_room(client).await;
+        assert_eq!(intake.has_room(client), Err(NoRoom::Closed));
     }
 }

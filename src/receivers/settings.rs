@@ -291,6 +291,9 @@ pub struct IntakeSettings {
     pub max_arriving_bytes: u64,
     /// A client that holds its part is refused while others wait. Off: first come, first served.
     pub fair_share: bool,
+    /// How long a request waits where a quarter of the queue is full, before it is refused if there is no room at all.
+    #[serde(with = "units::duration")]
+    pub wait_for_room: Duration,
     /// What a refused client is told to wait before it tries again.
     #[serde(with = "units::duration")]
     pub retry_after: Duration,
@@ -303,6 +306,7 @@ impl Default for IntakeSettings {
             max_bytes: 64 * MIB,
             max_arriving_bytes: 256 * MIB,
             fair_share: true,
+            wait_for_room: Duration::from_secs(1),
             retry_after: Duration::from_secs(1),
         }
     }

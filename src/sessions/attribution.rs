@@ -72,6 +72,10 @@ impl Run {
             return LaneId(0);
         }
         let id = LaneId(u16::try_from(self.lanes.len()).unwrap_or(0));
+        // Most runs have one agent: room for four would be a tenth of what a run takes.
+        if self.lanes.is_empty() {
+            self.lanes.reserve_exact(1);
+        }
         self.lanes.push(AgentLane::new(id, key));
         id
     }

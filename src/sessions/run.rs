@@ -287,8 +287,8 @@ impl Run {
 
     /// Forgets what no waiting step needs any more.
     pub(super) fn forget(&mut self) {
-        if self.pending.len() < 4 && self.pending.capacity() > 16 {
-            self.pending.shrink_to(4);
+        if self.pending.is_empty() && self.pending.capacity() > 4 {
+            self.pending.shrink_to(0);
         }
         let first = |of_call: bool, lane: Option<LaneId>| {
             self.pending
